@@ -1,0 +1,1 @@
+//! Skeleton: threads pinned to CPUs.

@@ -1,0 +1,19 @@
+//! The room on the node under test: an agent that supervises, a worker that works, samplers that read the host.
+//!
+//! It speaks events on its standard output and hears orders on its standard input, and knows nothing of sessions, thresholds
+//! or screens. `agent` never waits for a worker that will not die; when its input ends it stops its worker and is gone within
+//! two seconds. A `worker` runs one kernel, is the first to be killed for memory, and may hang in the kernel for ever.
+
+pub mod clock;
+pub mod conditions;
+pub mod engine;
+pub mod hold;
+pub mod inventory;
+pub mod kernel;
+pub mod meter;
+pub mod resources;
+pub mod sampler;
+pub mod supervise;
+pub mod survey;
+pub mod voice;
+pub mod worker;

@@ -1,0 +1,148 @@
+//! What a kernel may size itself by: the CPUs, the memory and the caches that this process can really have.
+
+use std::path::Path;
+
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+/// What this process can have of the node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// Numbers of the CPUs in the process's affinity, ascending; never empty.
+    pub cpus: Vec<usize>,
+    /// Bytes that can be had without swapping: the least of `MemAvailable`, the memory cgroup and `RLIMIT_AS`.
+    pub memory: u64,
+    /// Bytes of all last-level caches together; none when sysfs does not say.
+    pub caches: Option<u64>,
+    /// Bytes of a memory page.
+    pub page: usize,
+}
+
+impl Resources {
+    /// Reads them; `root` stands for `/` so that a machine can be faked.
+    #[must_use]
+    pub fn here(root: &Path) -> Self {
+        Self {
+            cpus: affinity(),
+            memory: memory(root),
+            caches: last_level_caches(root),
+            page: rustix::param::page_size(),
+        }
+    }
+}
+
+fn affinity() -> Vec<usize> {
+    let cpus: Vec<usize> = match sched_getaffinity(None) {
+        Ok(set) => (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect(),
+        Err(_) => Vec::new(),
+    };
+    if cpus.is_empty() { vec![0] } else { cpus }
+}
+
+fn memory(root: &Path) -> u64 {
+    let mut least = available(root).unwrap_or(1 << 30);
+    for limit in [cgroup_room(root), address_space()].into_iter().flatten() {
+        least = least.min(limit);
+    }
+    least
+}
+
+fn available(root: &Path) -> Option<u64> {
+    let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+fn cgroup_room(root: &Path) -> Option<u64> {
+    let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
+    let mut least = None;
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?.trim_start_matches('/'));
+        let (base, limit, used) = match controllers {
+            "" => ("sys/fs/cgroup", "memory.max", "memory.current"),
+            c if c.split(',').any(|c| c == "memory") => {
+                ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+            }
+            _ => continue,
+        };
+        let read = |file: &str| {
+            std::fs::read_to_string(root.join(base).join(path).join(file)).ok()?.trim().parse::<u64>().ok()
+        };
+        if let (Some(limit), Some(used)) = (read(limit), read(used)) {
+            let room = limit.saturating_sub(used);
+            least = Some(least.map_or(room, |l: u64| l.min(room)));
+        }
+    }
+    least
+}
+
+fn address_space() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::As).current
+}
+
+fn last_level_caches(root: &Path) -> Option<u64> {
+    let mut seen = std::collections::BTreeMap::new();
+    for cpu in std::fs::read_dir(root.join("sys/devices/system/cpu")).ok()?.flatten() {
+        let mut best: Option<(u32, String, u64)> = None;
+        for index in std::fs::read_dir(cpu.path().join("cache")).into_iter().flatten().flatten() {
+            let read = |file: &str| Some(std::fs::read_to_string(index.path().join(file)).ok()?.trim().to_owned());
+            let (Some(level), Some(size), Some(shared)) = (read("level"), read("size"), read("shared_cpu_list")) else {
+                continue;
+            };
+            let (Ok(level), Some(size)) = (level.parse::<u32>(), kib(&size)) else { continue };
+            if read("type").is_none_or(|t| t != "Instruction") && best.as_ref().is_none_or(|b| b.0 < level) {
+                best = Some((level, shared, size));
+            }
+        }
+        if let Some((level, shared, size)) = best {
+            seen.insert((level, shared), size);
+        }
+    }
+    let total: u64 = seen.values().sum();
+    (total > 0).then_some(total)
+}
+
+fn kib(text: &str) -> Option<u64> {
+    let (number, factor) = match text.strip_suffix('K') {
+        Some(number) => (number, 1 << 10),
+        None => (text.strip_suffix('M')?, 1 << 20),
+    };
+    Some(number.parse::<u64>().ok()? * factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_has_cpus_memory_and_pages() {
+        let here = Resources::here(Path::new("/"));
+        assert!(!here.cpus.is_empty());
+        assert!(here.memory > 0);
+        assert!(here.page >= 4096);
+    }
+
+    #[test]
+    fn caches_shared_by_cpus_count_once_and_a_memory_cgroup_limits() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        for cpu in 0..2 {
+            let base = format!("sys/devices/system/cpu/cpu{cpu}/cache/index3");
+            put(&format!("{base}/level"), "3\n");
+            put(&format!("{base}/size"), "32768K\n");
+            put(&format!("{base}/shared_cpu_list"), "0-1\n");
+            put(&format!("{base}/type"), "Unified\n");
+        }
+        put("proc/meminfo", "MemTotal: 2000000 kB\nMemAvailable: 1000000 kB\n");
+        put("proc/self/cgroup", "4:memory:/box\n0::/\n");
+        put("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "268435456\n");
+        put("sys/fs/cgroup/memory/box/memory.usage_in_bytes", "68435456\n");
+        let faked = Resources::here(root.path());
+        assert_eq!(faked.caches, Some(32 << 20));
+        assert_eq!(faked.memory, 200_000_000);
+    }
+}

@@ -1,0 +1,19 @@
+//! The words every other room speaks: quantities, moments, plans, events, findings, verdicts, and the line that carries them.
+//!
+//! Layer 0. Nothing here does I/O, starts a thread or knows the time of day; a word that needs one of these belongs elsewhere.
+
+pub mod event;
+pub mod figure;
+pub mod finding;
+pub mod latency;
+pub mod line;
+pub mod moment;
+pub mod node;
+pub mod order;
+pub mod plan;
+pub mod size;
+pub mod stat;
+pub mod survey;
+pub mod text;
+pub mod unit;
+pub mod verdict;

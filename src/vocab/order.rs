@@ -1,0 +1,70 @@
+//! What flows against the stream: a viewer's commands to the runner, and the runner's orders to an agent.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::FORMAT;
+use super::moment::{Moment, Span};
+use super::plan::{Plan, Run};
+
+/// What a person may ask of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// End the runs under way as Stopped and go on with the next.
+    StopRun,
+    /// End the session cleanly; the runs that are left are not done.
+    StopSession,
+    /// End the session without waiting for anybody.
+    StopNow,
+    /// Put a remark on the time axis.
+    Note(String),
+}
+
+/// What a runner asks of an agent, one JSON line each. The end of the stream means: stop everything, clean up, go.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum AgentOrder {
+    /// The first line; answered by `NodeJoined`.
+    Hello(Hello),
+    /// Learn what a preflight needs; answered by `Surveyed`. Loads nothing.
+    Survey(Plan),
+    /// Answered at once by `Clock`.
+    Ping(Moment),
+    /// Start a worker. One run at a time.
+    Start {
+        /// The run.
+        run: Run,
+        /// Given up after so long.
+        deadline: Span,
+    },
+    /// Stop the worker; its run ends Stopped, or Stuck if it does not obey within two seconds.
+    Stop,
+}
+
+/// How a runner greets an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The record format the runner speaks.
+    pub format: u32,
+    /// The session's name; sessions do not share a node that is under load.
+    pub session: String,
+    /// Whether the node and these directories are to be held for this session alone.
+    pub hold: Option<Vec<PathBuf>>,
+}
+
+impl Hello {
+    /// A greeting in this build's format.
+    #[must_use]
+    pub fn new(session: &str, hold: Option<Vec<PathBuf>>) -> Self {
+        Self { format: FORMAT, session: session.to_owned(), hold }
+    }
+}
+
+/// What an agent hands to a worker on its first line of input; the end of that input means stop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    /// The run.
+    pub run: Run,
+    /// When the agent will give it up.
+    pub deadline: Span,
+}

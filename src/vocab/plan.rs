@@ -1,0 +1,371 @@
+//! What a session is asked to do: runs, the checks that judge them, and the roofs they are held against.
+//!
+//! A preset is a plan in RON; the plan that was really run stands in the first record of its session.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::finding::Kind;
+use super::moment::Span;
+use super::size::{ByteSize, Order};
+use super::unit::Quantity;
+
+/// The name of a run, unique in its plan: `disk-write`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunName(pub Arc<str>);
+
+impl From<&str> for RunName {
+    fn from(name: &str) -> Self {
+        Self(name.into())
+    }
+}
+
+impl fmt::Display for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// Everything one session does on each node, in order, and how it is judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The preset's name; taken from the file's name, never typed inside it.
+    #[serde(default)]
+    pub name: String,
+    /// One line for lists and headers.
+    pub title: String,
+    /// What the preset is for and what it cannot show, in a sentence or two.
+    #[serde(default)]
+    pub about: String,
+    /// A smoke test proves that things work, not that a contract is met; its verdict says so.
+    #[serde(default)]
+    pub smoke: bool,
+    /// The runs, in the order in which each node does them.
+    pub runs: Vec<Run>,
+    /// What must hold at the end.
+    #[serde(default)]
+    pub checks: Vec<Check>,
+    /// Nominal roofs by name (`cpu`, `memory`, …), from a contract or the preset.
+    #[serde(default)]
+    pub roofs: BTreeMap<String, Quantity>,
+}
+
+/// One kernel with its parameters, repeated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Unique in the plan.
+    pub name: RunName,
+    /// What is run.
+    pub kernel: Load,
+    /// How often; the official figures are one set an iteration.
+    #[serde(default = "one")]
+    pub iterations: u32,
+    /// Directory in which a kernel that needs one puts its files; the session's target when not given.
+    #[serde(default)]
+    pub target: Option<PathBuf>,
+    /// After this long the run is Stuck; three times the expected time and a minute when not given.
+    #[serde(default, with = "typed_span::option")]
+    pub deadline: Option<Span>,
+    /// The seed of everything random in the run, so that it can be repeated.
+    #[serde(default = "seed")]
+    pub seed: u64,
+}
+
+/// The parameters of each kernel: one variant a kernel, read by the kernel's own file and nobody else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Load {
+    /// Dense LU with partial pivoting and solve.
+    Linpack(Linpack),
+    /// Copy, scale, add, triad over arrays that no cache holds.
+    Stream(Stream),
+    /// Primes by trial division.
+    Integer(Integer),
+    /// Reads or writes of a file.
+    Disk(Disk),
+    /// No work at all; plays a given behaviour, to test everything else.
+    Synthetic(Synthetic),
+}
+
+/// Parameters of `Linpack`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Linpack {
+    /// Order of the matrix.
+    pub size: Order,
+    /// Threads; all CPUs of the worker's affinity when not given.
+    pub threads: Option<u32>,
+}
+
+/// Parameters of `Stream`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Stream {
+    /// Bytes of each of the three arrays; four times the last-level caches, at least 64 MiB, when not given.
+    pub array: Option<ByteSize>,
+    /// Threads; all CPUs of the worker's affinity when not given.
+    pub threads: Option<u32>,
+}
+
+/// Parameters of `Integer`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Integer {
+    /// One event is the search for all primes up to here.
+    pub limit: u64,
+    /// Length of one iteration.
+    #[serde(with = "typed_span")]
+    pub time: Span,
+    /// Threads; all CPUs of the worker's affinity when not given.
+    pub threads: Option<u32>,
+}
+
+impl Default for Integer {
+    fn default() -> Self {
+        Self { limit: 10_000, time: Span::seconds(5), threads: None }
+    }
+}
+
+/// How a disk run touches its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pattern {
+    /// From the first block to the last, again and again.
+    Read,
+    /// The same, writing.
+    Write,
+    /// Uniformly random blocks.
+    RandomRead,
+    /// The same, writing.
+    RandomWrite,
+}
+
+/// Parameters of `Disk`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disk {
+    /// Order and direction of the accesses.
+    pub pattern: Pattern,
+    /// Bytes of one operation.
+    pub block: ByteSize,
+    /// Operations in flight.
+    #[serde(default = "one")]
+    pub depth: u32,
+    /// Past the page cache (`O_DIRECT`).
+    #[serde(default = "yes")]
+    pub direct: bool,
+    /// Bytes of the file.
+    pub size: ByteSize,
+    /// Length of one iteration.
+    #[serde(with = "typed_span")]
+    pub time: Span,
+}
+
+/// Parameters of `Synthetic`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Synthetic {
+    /// The healthy rate.
+    pub rate: Quantity,
+    /// Length of one iteration.
+    #[serde(with = "typed_span")]
+    pub time: Span,
+    /// What happens to the rate.
+    #[serde(default)]
+    pub shape: Shape,
+    /// Standard deviation of each reading, as a share of the rate.
+    #[serde(default)]
+    pub noise: f64,
+}
+
+/// The behaviours a synthetic run can play.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Shape {
+    /// The healthy rate to the end.
+    #[default]
+    Level,
+    /// Falls to another rate once so much work is done, counted over the whole run.
+    Collapse {
+        /// Work before the fall.
+        after: ByteSize,
+        /// Rate after it.
+        to: Quantity,
+    },
+    /// Stops completing for a while, with an operation in flight.
+    Stall {
+        /// When, in the iteration.
+        #[serde(with = "typed_span")]
+        after: Span,
+        /// How long.
+        #[serde(with = "typed_span")]
+        lasting: Span,
+    },
+    /// Changes evenly to this share of the rate by the end of the iteration.
+    Drift {
+        /// 0.5 = half.
+        to: f64,
+    },
+    /// Alternates between the rate and this share of it.
+    Oscillate {
+        /// 0.4 = two fifths.
+        low: f64,
+        /// A whole period.
+        #[serde(with = "typed_span")]
+        period: Span,
+    },
+    /// The kernel returns an error.
+    Fail {
+        /// When, in the iteration.
+        #[serde(with = "typed_span")]
+        after: Span,
+    },
+    /// The kernel stops for ever and heeds no request to stop.
+    Hang {
+        /// When, in the iteration.
+        #[serde(with = "typed_span")]
+        after: Span,
+    },
+    /// Allocates and touches memory until it is refused, killed, or has this much.
+    EatMemory {
+        /// Where it stops by itself.
+        upto: ByteSize,
+    },
+    /// Computes a wrong sum, which its own verification must find.
+    Lie,
+}
+
+/// A statement about figures or findings that must hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// `run.figure`, `run`, or with `*` for every run: `*.steal_percent`.
+    pub of: String,
+    /// Which number of the iterations' figures is held against the limit.
+    #[serde(default)]
+    pub statistic: Statistic,
+    /// PASS needs at least this.
+    #[serde(default)]
+    pub at_least: Option<Limit>,
+    /// PASS needs at most this.
+    #[serde(default)]
+    pub at_most: Option<Limit>,
+    /// None of these findings may have been made in the run.
+    #[serde(default)]
+    pub no_findings: Vec<Kind>,
+    /// What it means when the check does not hold.
+    #[serde(default)]
+    pub missed: Missed,
+    /// Why this limit; printed with the line.
+    #[serde(default)]
+    pub why: String,
+}
+
+/// A number made of the figures of all iterations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Statistic {
+    /// Arithmetic mean.
+    #[default]
+    Mean,
+    /// Median.
+    Median,
+    /// Smallest.
+    Min,
+    /// Largest.
+    Max,
+}
+
+/// What a statistic is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Limit {
+    /// A fixed quantity: `Absolute("250 MB/s")`.
+    Absolute(Quantity),
+    /// A share of a roof: `OfRoof(0.75, Nominal)`.
+    OfRoof(f64, Basis),
+}
+
+/// Where a roof comes from; the two never stand for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Basis {
+    /// Contract, preset, or what the hardware says that it is.
+    Nominal,
+    /// What this node could do just now. Never proves a contract: a throttled node lowers it too.
+    Measured,
+}
+
+/// The meaning of a check that does not hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Missed {
+    /// The node has failed.
+    #[default]
+    Fail,
+    /// The conditions were unfit for a verdict, as with a noisy neighbour.
+    NotProven,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn seed() -> u64 {
+    20_150_601
+}
+
+/// Spans typed as text (`"5 s"`), read through [`Quantity`].
+mod typed_span {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use super::{Quantity, Span};
+    use crate::vocab::unit::Unit;
+
+    pub(super) fn serialize<S: Serializer>(span: &Span, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&text(*span))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {
+        read(Quantity::deserialize(from)?).map_err(D::Error::custom)
+    }
+
+    fn text(span: Span) -> String {
+        Quantity::new(span.as_seconds(), Unit::Seconds).to_string()
+    }
+
+    fn read(quantity: Quantity) -> Result<Span, String> {
+        let scale = match quantity.unit {
+            Unit::Seconds => 1e6,
+            Unit::Milliseconds => 1e3,
+            Unit::Microseconds => 1.0,
+            _ => return Err(format!("`{quantity}` is no time; expected one such as 5 s")),
+        };
+        let us = quantity.value * scale;
+        if (0.0..4e15).contains(&us) {
+            Ok(Span(us.round() as u64))
+        } else {
+            Err(format!("`{quantity}` is not between 0 and 126 years"))
+        }
+    }
+
+    pub(super) mod option {
+        use super::{Deserialize, Deserializer, Error, Quantity, Serializer, Span, read, text};
+
+        pub(in super::super) fn serialize<S: Serializer>(span: &Option<Span>, to: S) -> Result<S::Ok, S::Error> {
+            match span {
+                Some(span) => to.serialize_some(&text(*span)),
+                None => to.serialize_none(),
+            }
+        }
+
+        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Span>, D::Error> {
+            Option::<Quantity>::deserialize(from)?.map(read).transpose().map_err(D::Error::custom)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Statistics of plain slices, each with one meaning for the whole program: live and final use the same.
+
+/// Arithmetic mean; none of nothing.
+#[must_use]
+pub fn mean(values: &[f64]) -> Option<f64> {
+    if values.is_empty() { None } else { Some(values.iter().sum::<f64>() / values.len() as f64) }
+}
+
+/// Median: the middle value, or the mean of the two middle ones; none of nothing. Values that are no numbers sort last.
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
+/// The `q`-quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, 1996); none of nothing.
+#[must_use]
+pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
+    if values.is_empty() {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = q.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
+    let (low, high) = (place.floor() as usize, place.ceil() as usize);
+    Some(sorted[low] + (sorted[high] - sorted[low]) * (place - place.floor()))
+}
+
+/// Robust coefficient of variation: 1.4826 × the median absolute deviation / |median|; none of nothing or around zero.
+///
+/// 1.4826 makes it the standard deviation's equal on normal data (Rousseeuw and Croux, 1993).
+#[must_use]
+pub fn robust_cv(values: &[f64]) -> Option<f64> {
+    let middle = median(values)?;
+    let deviations: Vec<f64> = values.iter().map(|v| (v - middle).abs()).collect();
+    let scale = 1.482_602_218_505_602 * median(&deviations)?;
+    if middle == 0.0 { None } else { Some(scale / middle.abs()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn middles_and_quantiles() {
+        assert_eq!(mean(&[1.0, 2.0, 6.0]), Some(3.0));
+        assert_eq!(median(&[5.0, 1.0, 3.0]), Some(3.0));
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+        assert_eq!(quantile(&[0.0, 10.0], 0.95), Some(9.5));
+        assert_eq!(median(&[]), None);
+        assert_eq!(mean(&[]), None);
+    }
+
+    #[test]
+    fn the_spread_ignores_an_outlier() {
+        let steady = [100.0, 101.0, 99.0, 100.0, 5.0];
+        assert!(robust_cv(&steady).unwrap() < 0.02);
+        assert_eq!(robust_cv(&[0.0, 0.0]), None);
+    }
+}

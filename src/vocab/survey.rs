@@ -1,0 +1,69 @@
+//! What a preflight learns of a node before anything is loaded.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::moment::Span;
+use super::plan::RunName;
+
+/// The state of a node before a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Survey {
+    /// Directories that runs would write to.
+    pub targets: Vec<Target>,
+    /// What each run would take.
+    pub needs: Vec<Needs>,
+    /// Bytes of memory that can be had without swapping.
+    pub memory_available: u64,
+    /// CPUs this process may use.
+    pub cpus: u32,
+    /// Load average of the last minute.
+    pub load: f64,
+    /// Whether the agent runs with root's rights.
+    pub root: bool,
+    /// Bytes of a memory page.
+    pub page: u64,
+    /// Who holds the node, if another session does.
+    pub held_by: Option<String>,
+    /// What else is at work on the node that would disturb a measurement: virtual machines, Ceph daemons, a RAID rebuild.
+    pub neighbours: Vec<String>,
+}
+
+/// A directory that runs would write to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// As given.
+    pub path: PathBuf,
+    /// Type of the file system: `ext4`; empty when not known.
+    pub file_system: String,
+    /// Kernel name of the device below it; empty when there is none.
+    pub device: String,
+    /// Bytes free for this user.
+    pub free: u64,
+    /// Bytes in all.
+    pub total: u64,
+    /// Lives in memory, so that a disk run would measure memory.
+    pub in_memory: bool,
+    /// Why it cannot be used at all: missing, not a directory, read-only, held by another session.
+    pub unusable: Option<String>,
+}
+
+/// What one run takes from the node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Needs {
+    /// The run.
+    pub run: RunName,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Bytes of disk, while it runs.
+    pub disk: u64,
+    /// Bytes written in all, at most as far as can be told.
+    pub writes: u64,
+    /// How long it is likely to take.
+    pub time: Span,
+    /// Whether it loads the node at all; a session that does not may share it.
+    pub loads: bool,
+    /// Why this node cannot do it.
+    pub impossible: Option<String>,
+}

@@ -1,0 +1,230 @@
+//! Units as the field prints them, and quantities that carry one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The unit of a recorded value. The serialised form is the printed form (`"MB/s"`), so that a record reads without a legend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Unit {
+    /// 10⁹ floating-point operations a second.
+    #[serde(rename = "GFLOPS")]
+    Gflops,
+    /// 10⁶ bytes a second: decimal, as vendors and fio's `bw_bytes` count.
+    #[serde(rename = "MB/s")]
+    MegabytesPerSecond,
+    /// Completed input or output operations a second.
+    #[serde(rename = "IOPS")]
+    Iops,
+    /// Requests a second of a service.
+    #[serde(rename = "op/s")]
+    OpsPerSecond,
+    /// Work units a second of an integer kernel, comparable with sysbench's events.
+    #[serde(rename = "events/s")]
+    EventsPerSecond,
+    /// Anything else counted per second.
+    #[serde(rename = "/s")]
+    PerSecond,
+    /// Bytes.
+    #[serde(rename = "B")]
+    Bytes,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
+    /// Milliseconds.
+    #[serde(rename = "ms")]
+    Milliseconds,
+    /// Microseconds.
+    #[serde(rename = "us")]
+    Microseconds,
+    /// Hundredths.
+    #[serde(rename = "%")]
+    Percent,
+    /// 10⁶ cycles a second.
+    #[serde(rename = "MHz")]
+    Megahertz,
+    /// Degrees Celsius.
+    #[serde(rename = "C")]
+    Celsius,
+    /// A plain number of things.
+    #[serde(rename = "count")]
+    Count,
+    /// A number without a dimension.
+    #[serde(rename = "ratio")]
+    Ratio,
+}
+
+impl Unit {
+    /// How many counted things one unit of this rate stands for: 10⁶ bytes in an MB/s, 10⁹ operations in a GFLOPS, else 1.
+    #[must_use]
+    pub fn things(self) -> f64 {
+        match self {
+            Self::Gflops => 1e9,
+            Self::MegabytesPerSecond => 1e6,
+            _ => 1.0,
+        }
+    }
+
+    /// The text printed behind a number; empty for bare numbers.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Gflops => "GFLOPS",
+            Self::MegabytesPerSecond => "MB/s",
+            Self::Iops => "IOPS",
+            Self::OpsPerSecond => "op/s",
+            Self::EventsPerSecond => "events/s",
+            Self::PerSecond => "/s",
+            Self::Bytes => "B",
+            Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::Microseconds => "us",
+            Self::Percent => "%",
+            Self::Megahertz => "MHz",
+            Self::Celsius => "C",
+            Self::Count | Self::Ratio => "",
+        }
+    }
+
+    /// Whether less is better, as with times and errors.
+    #[must_use]
+    pub fn lower_is_better(self) -> bool {
+        matches!(self, Self::Seconds | Self::Milliseconds | Self::Microseconds | Self::Celsius)
+    }
+}
+
+/// Every spelling a quantity may be typed with, its unit, and the factor to that unit's own scale.
+const SPELLINGS: &[(&str, Unit, f64)] = &[
+    ("TFLOPS", Unit::Gflops, 1e3),
+    ("GFLOPS", Unit::Gflops, 1.0),
+    ("MFLOPS", Unit::Gflops, 1e-3),
+    ("GB/s", Unit::MegabytesPerSecond, 1e3),
+    ("MB/s", Unit::MegabytesPerSecond, 1.0),
+    ("kB/s", Unit::MegabytesPerSecond, 1e-3),
+    ("GiB/s", Unit::MegabytesPerSecond, 1_073.741_824),
+    ("MiB/s", Unit::MegabytesPerSecond, 1.048_576),
+    ("KiB/s", Unit::MegabytesPerSecond, 0.001_024),
+    ("Gb/s", Unit::MegabytesPerSecond, 125.0),
+    ("Mb/s", Unit::MegabytesPerSecond, 0.125),
+    ("kIOPS", Unit::Iops, 1e3),
+    ("IOPS", Unit::Iops, 1.0),
+    ("op/s", Unit::OpsPerSecond, 1.0),
+    ("events/s", Unit::EventsPerSecond, 1.0),
+    ("/s", Unit::PerSecond, 1.0),
+    ("B", Unit::Bytes, 1.0),
+    ("min", Unit::Seconds, 60.0),
+    ("ms", Unit::Milliseconds, 1.0),
+    ("us", Unit::Microseconds, 1.0),
+    ("µs", Unit::Microseconds, 1.0),
+    ("s", Unit::Seconds, 1.0),
+    ("%", Unit::Percent, 1.0),
+    ("GHz", Unit::Megahertz, 1e3),
+    ("MHz", Unit::Megahertz, 1.0),
+    ("C", Unit::Celsius, 1.0),
+    ("", Unit::Count, 1.0),
+];
+
+/// A value with its unit; typed and serialised as text (`"250 MB/s"`).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Quantity {
+    /// The value in `unit`.
+    pub value: f64,
+    /// What the value counts.
+    pub unit: Unit,
+}
+
+impl Quantity {
+    /// A value in a unit.
+    #[must_use]
+    pub fn new(value: f64, unit: Unit) -> Self {
+        Self { value, unit }
+    }
+}
+
+impl fmt::Display for Quantity {
+    /// Prints the shortest number that reads back to the same value, then the unit.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let symbol = self.unit.symbol();
+        if symbol.is_empty() { write!(f, "{}", self.value) } else { write!(f, "{} {symbol}", self.value) }
+    }
+}
+
+impl From<Quantity> for String {
+    fn from(quantity: Quantity) -> Self {
+        quantity.to_string()
+    }
+}
+
+impl TryFrom<String> for Quantity {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl FromStr for Quantity {
+    type Err = String;
+
+    /// Reads `250 MB/s`, `35.2 GFLOPS`, `2 %`; binary prefixes (`MiB/s`) and bits (`Gb/s`) are converted, never confused.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, word) = split_number(text);
+        let value: f64 = number.parse().map_err(|_| number_expected(text, "a number and a unit such as 250 MB/s"))?;
+        if !value.is_finite() {
+            return Err(format!("`{text}` is not a finite number"));
+        }
+        let found = SPELLINGS.iter().find(|(spelling, ..)| *spelling == word);
+        let (_, unit, factor) = found.ok_or_else(|| {
+            format!("`{word}` in `{text}` is no unit; expected one of MB/s, MiB/s, GFLOPS, IOPS, op/s, events/s, s, ms, us, %")
+        })?;
+        Ok(Self { value: value * factor, unit: *unit })
+    }
+}
+
+/// Splits `250MB/s` or `250 MB/s` into the number and the word behind it.
+pub(crate) fn split_number(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_'))).unwrap_or(text.len());
+    (&text[..end], text[end..].trim())
+}
+
+/// The message for a text that does not begin with a number; names full-width characters, which look right and are not.
+pub(crate) fn number_expected(text: &str, expected: &str) -> String {
+    match text.chars().find(|c| ('\u{ff01}'..='\u{ff5e}').contains(c)) {
+        Some(wide) => format!("`{text}` holds the full-width character `{wide}`; type its ASCII form"),
+        None => format!("`{text}` is not {expected}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_converted_and_never_confused() {
+        let read = |text: &str| text.parse::<Quantity>().unwrap();
+        assert_eq!(read("250 MB/s"), Quantity::new(250.0, Unit::MegabytesPerSecond));
+        assert_eq!(read("1.5 GB/s").value, 1500.0);
+        assert_eq!(read("100MiB/s").value, 104.8576);
+        assert_eq!(read("10 Gb/s").value, 1250.0);
+        assert_eq!(read("1.2 TFLOPS"), Quantity::new(1200.0, Unit::Gflops));
+        assert_eq!(read("16"), Quantity::new(16.0, Unit::Count));
+        assert_eq!(read("2 %"), Quantity::new(2.0, Unit::Percent));
+    }
+
+    #[test]
+    fn bad_quantities_say_what_was_expected() {
+        assert!("250 XB/s".parse::<Quantity>().unwrap_err().contains("`XB/s`"));
+        assert!("fast".parse::<Quantity>().unwrap_err().contains("is not a number"));
+        assert!("２50 MB/s".parse::<Quantity>().unwrap_err().contains("full-width"));
+    }
+
+    #[test]
+    fn printed_quantities_read_back() {
+        for value in [0.1, 104.857_6, 1e12, 3.0] {
+            let quantity = Quantity::new(value, Unit::MegabytesPerSecond);
+            assert_eq!(quantity.to_string().parse::<Quantity>().unwrap(), quantity);
+        }
+    }
+}
