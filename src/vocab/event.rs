@@ -107,8 +107,14 @@ pub enum Event {
     },
     /// Host series by number, before their first sample and again at the start of each run.
     Described(Vec<Described>),
-    /// Readings of host series; a series that did not change is left out.
-    Sampled(Vec<Sample>),
+    /// A reading of host series.
+    Sampled {
+        /// The devices that were read, as `source/device`; empty when all were.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        of: Vec<String>,
+        /// The series that changed; one that was read and is left out stands where it stood.
+        values: Vec<Sample>,
+    },
     /// Settings of the node that changed.
     ConditionsChanged(Vec<Change>),
     /// A finding was made, changed or closed.

@@ -88,7 +88,9 @@ mod tests {
     fn a_line_is_plain_json_with_its_checksum_last() {
         let line = encode(&record()).unwrap();
         assert!(
-            line.starts_with(r#"{"seq":7,"at":1000001,"node":"n1","event":{"Sampled":[[3,1200],[4,0.1]]},"crc":""#),
+            line.starts_with(
+                r#"{"seq":7,"at":1000001,"node":"n1","event":{"Sampled":{"values":[[3,1200],[4,0.1]]}},"crc":""#
+            ),
             "{line}"
         );
         let json: serde_json::Value = serde_json::from_str(&line).unwrap();

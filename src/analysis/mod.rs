@@ -1,0 +1,10 @@
+//! What records add up to and what they mean: the fold, the detectors, the verdict, the preflight.
+//!
+//! Everything here is pure: no clock, no I/O, no randomness. The same records give the same state, findings and verdict, live
+//! and replayed, in batches of any size.
+
+pub mod detect;
+pub mod preflight;
+pub mod series;
+pub mod state;
+pub mod verdict;

@@ -1,0 +1,148 @@
+//! What a session would do to its nodes, and what speaks against it: told before anything is loaded.
+
+use crate::vocab::moment::Span;
+use crate::vocab::node::NodeName;
+use crate::vocab::plan::Plan;
+use crate::vocab::size::ByteSize;
+use crate::vocab::survey::{Needs, Survey, Target};
+
+/// Free space that is left alone: this share of the file system, and at least [`RESERVE_BYTES`].
+const RESERVE_SHARE: f64 = 0.05;
+/// A root file system with less than 1 GiB free begins to fail in its own services.
+const RESERVE_BYTES: u64 = 1 << 30;
+/// A load average above this share of the CPUs means that somebody else is at work.
+const BUSY_SHARE: f64 = 0.5;
+
+/// How much a remark of the preflight weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// Worth knowing.
+    Note,
+    /// The figures may be wrong; a person is asked, a headless session says so and goes on.
+    Ask,
+    /// Harm or nonsense: nothing is started.
+    Refuse,
+}
+
+/// One remark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// How much it weighs.
+    pub weight: Weight,
+    /// What is the matter and what to do, in one line.
+    pub text: String,
+}
+
+/// What a session would take, and what speaks against it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preflight {
+    /// The remarks, node by node.
+    pub remarks: Vec<Remark>,
+    /// Likely length of the whole session.
+    pub time: Span,
+    /// Most bytes of memory at a time, of the neediest node.
+    pub memory: u64,
+    /// Most bytes of disk at a time, of the neediest node.
+    pub disk: u64,
+    /// Bytes written in all, of all nodes.
+    pub writes: u64,
+}
+
+impl Preflight {
+    /// The remarks of at least this weight.
+    pub fn at_least(&self, weight: Weight) -> impl Iterator<Item = &Remark> {
+        self.remarks.iter().filter(move |r| r.weight >= weight)
+    }
+
+    /// Whether nothing may be started.
+    #[must_use]
+    pub fn refuses(&self) -> bool {
+        self.at_least(Weight::Refuse).next().is_some()
+    }
+
+    fn say(&mut self, weight: Weight, text: String) {
+        self.remarks.push(Remark { weight, text });
+    }
+
+    fn node(&mut self, plan: &Plan, survey: &Survey) {
+        let most = |of: fn(&Needs) -> u64| survey.needs.iter().map(of).max().unwrap_or(0);
+        self.memory = self.memory.max(most(|n| n.memory));
+        self.disk = self.disk.max(most(|n| n.disk));
+        self.writes += survey.needs.iter().map(|n| n.writes).sum::<u64>();
+        self.time = self.time.max(Span(survey.needs.iter().map(|n| n.time.0).sum()));
+        let loads = survey.needs.iter().any(|n| n.loads);
+        if let (true, Some(holder)) = (loads, &survey.held_by) {
+            self.say(Weight::Refuse, format!("this node is under test already: {holder}; wait for it, or stop it"));
+        }
+        for needs in &survey.needs {
+            self.run(survey, needs);
+        }
+        for target in &survey.targets {
+            self.target(target, plan, survey);
+        }
+        if loads {
+            self.company(survey);
+        }
+    }
+
+    fn run(&mut self, survey: &Survey, needs: &Needs) {
+        if let Some(why) = &needs.impossible {
+            self.say(Weight::Ask, format!("run {} cannot be done here: {why}", needs.run));
+        }
+        if needs.memory > survey.memory_available {
+            let (needs_mib, has_mib) = (needs.memory >> 20, survey.memory_available >> 20);
+            self.say(
+                Weight::Refuse,
+                format!("run {} needs {needs_mib} MiB of memory, {has_mib} MiB are available", needs.run),
+            );
+        }
+    }
+
+    fn target(&mut self, target: &Target, plan: &Plan, survey: &Survey) {
+        let path = target.path.display();
+        if let Some(why) = &target.unusable {
+            return self.say(Weight::Refuse, format!("target {path}: {why}; name another directory with --target DIR"));
+        }
+        if target.in_memory {
+            let kind = &target.file_system;
+            let text = format!(
+                "target {path} lies in memory ({kind}): a disk run would measure memory; name a directory on a disk with --target DIR"
+            );
+            return self.say(Weight::Refuse, text);
+        }
+        let uses = |n: &&Needs| plan.runs.iter().any(|r| r.name == n.run && r.target.as_ref() == Some(&target.path));
+        let disk = survey.needs.iter().filter(uses).map(|n| n.disk).max().unwrap_or(0);
+        let reserve = RESERVE_BYTES.max((target.total as f64 * RESERVE_SHARE) as u64);
+        if disk > 0 && target.free < disk + reserve {
+            let size = |bytes: u64| ByteSize(bytes >> 20 << 20);
+            let (disk, reserve, free) = (size(disk), size(reserve), size(target.free));
+            self.say(Weight::Refuse, format!("target {path}: {disk} are needed and {reserve} stay free, {free} are free; name another directory with --target DIR"));
+        }
+    }
+
+    fn company(&mut self, survey: &Survey) {
+        if survey.load > f64::from(survey.cpus) * BUSY_SHARE {
+            let (load, cpus) = (survey.load, survey.cpus);
+            self.say(
+                Weight::Ask,
+                format!("load average {load:.1} on {cpus} CPUs: something else is running, figures may be low"),
+            );
+        }
+        for neighbour in &survey.neighbours {
+            self.say(Weight::Ask, format!("{neighbour} is at work on this node, figures may be low"));
+        }
+        if !survey.root {
+            self.say(Weight::Note, "not root: serial numbers and some counters stay unread".to_owned());
+        }
+    }
+}
+
+/// Holds a plan against what was learned of its nodes.
+#[must_use]
+pub fn check(plan: &Plan, surveys: &[(NodeName, Survey)]) -> Preflight {
+    let mut preflight = Preflight::default();
+    for (_, survey) in surveys {
+        preflight.node(plan, survey);
+    }
+    preflight
+}

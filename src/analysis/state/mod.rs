@@ -1,0 +1,242 @@
+//! The fold: everything a viewer, a detector or the judge may ask about a session, made of its records and nothing else.
+//!
+//! ```text
+//! State ─┬─ opening, plan            what was asked
+//!        ├─ nodes: Node ── Host      inventory, conditions, host counters as rates
+//!        ├─ runs: RunState           one a node and run: phase, meters as rates, official figures, outcome
+//!        ├─ findings, notes          what was said
+//!        └─ verdict                  the end
+//! ```
+
+mod host;
+mod rows;
+mod run;
+
+use std::collections::BTreeMap;
+
+pub use host::{Device, Host};
+pub use rows::{ROWS, Row};
+pub use run::{IterationState, MeterState, RunState, Status};
+
+use crate::vocab::event::{Event, Opening, Record};
+use crate::vocab::finding::Finding;
+use crate::vocab::moment::{Moment, Span};
+use crate::vocab::node::{Build, Change, Conditions, Inventory, NodeName};
+use crate::vocab::order::Command;
+use crate::vocab::plan::RunName;
+use crate::vocab::survey::Survey;
+use crate::vocab::verdict::Verdict;
+
+/// How many remarks and changes are kept; the record has them all.
+const REMARKS: usize = 500;
+
+/// A node as far as the records tell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Node {
+    /// What its agent is built from; none before it has joined.
+    pub build: Option<Build>,
+    /// What it is.
+    pub inventory: Option<Inventory>,
+    /// Its settings as they are now.
+    pub conditions: Conditions,
+    /// What the preflight learned.
+    pub survey: Option<Survey>,
+    /// Its counters.
+    pub host: Host,
+    /// Why its agent is gone, if it is.
+    pub lost: Option<String>,
+    /// What its clock is ahead of the runner's, in microseconds.
+    pub offset: i64,
+    /// The runner's time of the latest record from it.
+    pub heard: Moment,
+}
+
+/// A remark on the time axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remark {
+    /// The node's time.
+    pub at: Moment,
+    /// Whose.
+    pub node: NodeName,
+    /// What.
+    pub text: String,
+}
+
+/// A session as far as the records tell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// How it began; none before the first record.
+    pub opening: Option<Opening>,
+    /// The runner's time of the beginning.
+    pub opened: Moment,
+    /// The runner's latest time.
+    pub now: Moment,
+    /// The number of the latest record.
+    pub seq: u64,
+    /// Records that are missing: damaged lines, and events that somebody had to drop.
+    pub lost: u64,
+    /// The nodes by name.
+    pub nodes: BTreeMap<NodeName, Node>,
+    /// The runs of every node, in the plan's order, node by node.
+    pub runs: Vec<RunState>,
+    /// The latest word on each finding, by number.
+    pub findings: BTreeMap<u32, Finding>,
+    /// The node of each finding.
+    pub found_on: BTreeMap<u32, NodeName>,
+    /// The latest remarks and changes.
+    pub remarks: Vec<Remark>,
+    /// Whether a person asked for the end.
+    pub stop_asked: bool,
+    /// The end.
+    pub verdict: Option<Verdict>,
+}
+
+impl State {
+    /// Takes in one record. Total: a record that makes no sense here changes only the time.
+    pub fn apply(&mut self, record: &Record) {
+        if self.opening.is_some() && record.seq > self.seq + 1 {
+            self.lost += record.seq - self.seq - 1;
+        }
+        self.seq = self.seq.max(record.seq);
+        self.hear(record);
+        match &record.event {
+            Event::SessionOpened(opening) => self.open(opening, record.at),
+            Event::Tick | Event::RunStarted(_) | Event::Progress(_) => {}
+            Event::Clock { sent, back } => {
+                let middle = sent.0.midpoint(back.0);
+                self.node(&record.node).offset = record.at.0 as i64 - middle as i64;
+            }
+            Event::NodeJoined { build, inventory, conditions } => {
+                let node = self.node(&record.node);
+                node.build = Some(build.clone());
+                node.inventory = Some((**inventory).clone());
+                node.conditions = conditions.clone();
+                node.lost = None;
+            }
+            Event::NodeLost { why } => self.node(&record.node).lost = Some(why.clone()),
+            Event::Surveyed(survey) => self.node(&record.node).survey = Some((**survey).clone()),
+            Event::ConditionsChanged(changes) => self.change(record, changes),
+            Event::Described(described) => self.node(&record.node).host.describe(described),
+            Event::Sampled { of, values } => self.sample(record, of, values),
+            Event::Found(finding) => {
+                self.found_on.insert(finding.id, record.node.clone());
+                self.findings.insert(finding.id, finding.clone());
+            }
+            Event::Commanded(command) => self.command(record, command),
+            Event::Noted(text) => self.remark(record, text.clone()),
+            Event::Lost(n) => self.lost += n,
+            Event::SessionClosed { verdict } => self.verdict = Some(verdict.clone()),
+            Event::Phase { .. } | Event::IterationEnded { .. } | Event::RunEnded { .. } => {}
+        }
+        for run in self.runs.iter_mut().filter(|r| r.node == record.node) {
+            run.apply(record);
+        }
+    }
+
+    fn hear(&mut self, record: &Record) {
+        let at = if record.node.is_runner() { record.at } else { self.to_runner(&record.node, record.at) };
+        self.now = self.now.max(at);
+        let now = self.now;
+        if let Some(node) = self.nodes.get_mut(&record.node) {
+            node.heard = now;
+        }
+    }
+
+    fn open(&mut self, opening: &Opening, at: Moment) {
+        self.opened = at;
+        for node in &opening.nodes {
+            self.nodes.insert(node.clone(), Node { heard: at, ..Node::default() });
+            self.runs.extend(opening.plan.runs.iter().map(|run| RunState::new(run, node)));
+        }
+        self.opening = Some(opening.clone());
+    }
+
+    fn node(&mut self, name: &NodeName) -> &mut Node {
+        self.nodes.entry(name.clone()).or_default()
+    }
+
+    fn sample(&mut self, record: &Record, of: &[String], values: &[crate::vocab::event::Sample]) {
+        let host = &mut self.node(&record.node).host;
+        host.sample(record.at, of, values);
+        let Some(cpu) = host.cpu_seconds() else { return };
+        for run in self.runs.iter_mut().filter(|r| r.node == record.node) {
+            run.sampled(cpu);
+        }
+    }
+
+    fn change(&mut self, record: &Record, changes: &[Change]) {
+        for change in changes {
+            let conditions = &mut self.node(&record.node).conditions.0;
+            match &change.after {
+                Some(after) => conditions.insert(change.what.clone(), after.clone()),
+                None => conditions.remove(&change.what),
+            };
+            let word = |value: &Option<String>| value.clone().unwrap_or_else(|| "unreadable".to_owned());
+            let text =
+                format!("conditions changed: {} from {} to {}", change.what, word(&change.before), word(&change.after));
+            self.remark(record, text);
+        }
+    }
+
+    fn command(&mut self, record: &Record, command: &Command) {
+        let text = match command {
+            Command::Note(text) => format!("note: {text}"),
+            Command::StopRun => "stop of the run asked for".to_owned(),
+            Command::StopSession | Command::StopNow => {
+                self.stop_asked = true;
+                "stop of the session asked for".to_owned()
+            }
+        };
+        self.remark(record, text);
+    }
+
+    fn remark(&mut self, record: &Record, text: String) {
+        if self.remarks.len() == REMARKS {
+            self.remarks.remove(0);
+        }
+        self.remarks.push(Remark { at: record.at, node: record.node.clone(), text });
+    }
+
+    /// A node's time on the runner's clock.
+    #[must_use]
+    pub fn to_runner(&self, node: &NodeName, at: Moment) -> Moment {
+        let offset = self.nodes.get(node).map_or(0, |n| n.offset);
+        Moment(at.0.saturating_add_signed(-offset))
+    }
+
+    /// The latest time on a node's own clock.
+    #[must_use]
+    pub fn node_now(&self, node: &NodeName) -> Moment {
+        let offset = self.nodes.get(node).map_or(0, |n| n.offset);
+        Moment(self.now.0.saturating_add_signed(offset))
+    }
+
+    /// A run by node and name.
+    #[must_use]
+    pub fn run(&self, node: &NodeName, name: &RunName) -> Option<&RunState> {
+        self.runs.iter().find(|r| &r.node == node && &r.name == name)
+    }
+
+    /// The runs under way.
+    pub fn running(&self) -> impl Iterator<Item = &RunState> {
+        self.runs.iter().filter(|r| matches!(r.status, Status::Running))
+    }
+
+    /// The findings made in a run, oldest first.
+    pub fn findings_of<'a>(&'a self, run: &'a RunState) -> impl Iterator<Item = &'a Finding> {
+        let here = |f: &&Finding| self.found_on.get(&f.id) == Some(&run.node) && f.run.as_ref() == Some(&run.name);
+        self.findings.values().filter(here)
+    }
+
+    /// How long the runs that are left are likely to take, by the preflight's estimate; none before it is known.
+    #[must_use]
+    pub fn remaining(&self) -> Option<Span> {
+        let left = |run: &RunState| {
+            let needs = self.nodes.get(&run.node)?.survey.as_ref()?.needs.iter().find(|n| n.run == run.name)?;
+            let passed = run.started.map_or(Span::ZERO, |s| self.node_now(&run.node).since(s));
+            Some(if run.is_over() { 0 } else { needs.time.0.saturating_sub(passed.0) })
+        };
+        let by_node = |node: &NodeName| self.runs.iter().filter(|r| &r.node == node).map(left).sum::<Option<u64>>();
+        self.nodes.keys().map(by_node).collect::<Option<Vec<u64>>>()?.into_iter().max().map(Span)
+    }
+}

@@ -1,0 +1,228 @@
+//! One run on one node: its phases, its meters as rates, its official figures, its end.
+
+use super::host::CpuSeconds;
+use crate::analysis::series::Series;
+use crate::vocab::event::{Event, MeterSpec, Outcome, Phase, Progress, Record, Start};
+use crate::vocab::figure::Figure;
+use crate::vocab::latency::Buckets;
+use crate::vocab::moment::{Moment, Span};
+use crate::vocab::node::NodeName;
+use crate::vocab::plan::{Load, Run, RunName};
+use crate::vocab::unit::Unit;
+
+/// Readings kept of a meter as they came: a minute at ten a second.
+const RECENT: usize = 600;
+
+/// Readings closer together than this make no rate of their own: the clock's and the scheduler's jitter would be most of it.
+const SHORTEST: Span = Span::milliseconds(20);
+
+fn loads(phase: Phase) -> bool {
+    matches!(phase, Phase::Ramp | Phase::Measure | Phase::Drain)
+}
+
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Status {
+    /// Not begun.
+    Waiting,
+    /// Under way.
+    Running,
+    /// Over.
+    Ended(Outcome),
+}
+
+/// A meter of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeterState {
+    /// What it counts.
+    pub spec: MeterSpec,
+    /// Its rate in the spec's unit, in the phases that load the node.
+    pub rate: Series,
+    /// Things counted since the start of the run.
+    pub total: u64,
+}
+
+/// One iteration that has given its figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IterationState {
+    /// From 1.
+    pub number: u32,
+    /// When its figures were said, on the node's clock.
+    pub ended: Moment,
+    /// The official figures.
+    pub figures: Vec<Figure>,
+    /// The record that holds them.
+    pub seq: u64,
+}
+
+/// A run on a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunState {
+    /// Its name.
+    pub name: RunName,
+    /// Its node.
+    pub node: NodeName,
+    /// What it runs.
+    pub load: Load,
+    /// How many iterations were asked for.
+    pub iterations: u32,
+    /// Where it stands.
+    pub status: Status,
+    /// What the worker said when it took the run up.
+    pub start: Option<Start>,
+    /// When it began, on the node's clock.
+    pub started: Option<Moment>,
+    /// When it ended.
+    pub ended: Option<Moment>,
+    /// The record of its end.
+    pub ended_seq: Option<u64>,
+    /// The iteration under way, from 1.
+    pub iteration: u32,
+    /// What is being done, and since when.
+    pub phase: Option<(Phase, Moment)>,
+    /// Its meters, the one on the chart first.
+    pub meters: Vec<MeterState>,
+    /// The latest reading.
+    pub progress: Option<(Moment, Progress)>,
+    /// Latencies up to the latest reading that had them.
+    pub latency: Buckets,
+    /// The iterations that have given their figures.
+    pub done: Vec<IterationState>,
+    base: Option<(Moment, Vec<u64>)>,
+    cpu: Option<(CpuSeconds, CpuSeconds)>,
+    cpu_settled: bool,
+}
+
+impl RunState {
+    /// A run that waits.
+    #[must_use]
+    pub fn new(run: &Run, node: &NodeName) -> Self {
+        Self {
+            name: run.name.clone(),
+            node: node.clone(),
+            load: run.kernel.clone(),
+            iterations: run.iterations,
+            status: Status::Waiting,
+            start: None,
+            started: None,
+            ended: None,
+            ended_seq: None,
+            iteration: 0,
+            phase: None,
+            meters: Vec::new(),
+            progress: None,
+            latency: Buckets::default(),
+            done: Vec::new(),
+            base: None,
+            cpu: None,
+            cpu_settled: false,
+        }
+    }
+
+    /// Takes in a record of the run's node.
+    pub(super) fn apply(&mut self, record: &Record) {
+        match &record.event {
+            Event::RunStarted(start) if start.run == self.name => self.begin(start, record.at),
+            Event::Phase { run, iteration, phase } if *run == self.name => {
+                self.iteration = *iteration;
+                self.phase = Some((*phase, record.at));
+                self.base = self.progress.as_ref().map(|(at, progress)| (*at, progress.done.clone()));
+            }
+            Event::Progress(progress) if progress.run == self.name => self.progress(record.at, progress),
+            Event::IterationEnded { run, iteration, figures, .. } if *run == self.name => {
+                let (number, figures) = (*iteration, figures.clone());
+                self.done.push(IterationState { number, ended: record.at, figures, seq: record.seq });
+            }
+            Event::RunEnded { run, outcome } if *run == self.name => self.end(outcome.clone(), record),
+            Event::NodeLost { why } if self.status == Status::Running => {
+                self.end(Outcome::Broken(format!("the node's agent is gone: {why}")), record);
+            }
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, start: &Start, at: Moment) {
+        let meter = |spec: &MeterSpec| MeterState {
+            spec: spec.clone(),
+            rate: Series::new(RECENT, Span::milliseconds(100)),
+            total: 0,
+        };
+        self.meters = start.meters.iter().map(meter).collect();
+        self.start = Some(start.clone());
+        self.started = Some(at);
+        self.status = Status::Running;
+        self.progress = None;
+        self.base = None;
+    }
+
+    fn end(&mut self, outcome: Outcome, record: &Record) {
+        self.status = Status::Ended(outcome);
+        self.ended = Some(record.at);
+        self.ended_seq = Some(record.seq);
+    }
+
+    fn progress(&mut self, at: Moment, progress: &Progress) {
+        match &self.base {
+            Some((before, done)) if at.since(*before) >= SHORTEST => {
+                let seconds = at.since(*before).as_seconds();
+                if matches!(self.phase, Some((phase, _)) if loads(phase)) {
+                    for (meter, (a, b)) in self.meters.iter_mut().zip(done.iter().zip(&progress.done)) {
+                        meter.rate.push(at, b.saturating_sub(*a) as f64 / meter.spec.unit.things() / seconds);
+                    }
+                }
+                self.base = Some((at, progress.done.clone()));
+            }
+            Some(_) => {}
+            None => self.base = Some((at, progress.done.clone())),
+        }
+        for (meter, done) in self.meters.iter_mut().zip(&progress.done) {
+            meter.total = *done;
+        }
+        if let Some(latency) = &progress.latency {
+            self.latency = latency.clone();
+        }
+        self.progress = Some((at, progress.clone()));
+    }
+
+    /// Takes in the node's CPU time; the first reading after the end is the last that counts.
+    pub(super) fn sampled(&mut self, now: CpuSeconds) {
+        if self.started.is_none() || self.cpu_settled {
+            return;
+        }
+        let first = self.cpu.map_or(now, |(first, _)| first);
+        self.cpu = Some((first, now));
+        self.cpu_settled = self.is_over();
+    }
+
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        matches!(self.status, Status::Ended(_))
+    }
+
+    /// The values of a figure over the iterations, with the records that hold them.
+    ///
+    /// `steal_percent` is derived: the share of the node's CPU time that the hypervisor gave to others while the run went on.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Vec<(f64, Unit, u64)> {
+        if name == "steal_percent" {
+            return self.steal_percent().map(|p| (p, Unit::Percent, self.ended_seq.unwrap_or(0))).into_iter().collect();
+        }
+        let value = |i: &IterationState| i.figures.iter().find(|f| f.name == name).map(|f| (f.value, f.unit, i.seq));
+        self.done.iter().filter_map(value).collect()
+    }
+
+    /// The name and unit of the figure on the chart: the first meter's.
+    #[must_use]
+    pub fn main_figure(&self) -> Option<(&str, Unit)> {
+        self.meters.first().map(|m| (m.spec.name.as_str(), m.spec.unit))
+    }
+
+    /// The share of CPU time stolen during the run; none without two readings.
+    #[must_use]
+    pub fn steal_percent(&self) -> Option<f64> {
+        let (first, last) = self.cpu?;
+        let all = last.all - first.all;
+        (all > 0.0).then(|| 100.0 * (last.steal - first.steal).max(0.0) / all)
+    }
+}
