@@ -1,2 +1,7 @@
-//! Skeleton.
-fn main() {}
+//! The program: parse, perform, exit code.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    shakedown::main(std::env::args_os())
+}

@@ -1,1 +1,172 @@
-//! Skeleton.
+//! Takes one run through its phases and iterations, and reads its meters ten times a second from a thread of its own.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::clock::now;
+use super::kernel::{self, Description, Kernel, KernelError, Measured, Stop};
+use super::meter::Meter;
+use super::resources::Resources;
+use super::survey;
+use super::voice::Voice;
+use crate::vocab::event::{Event, Outcome, Phase, Start};
+use crate::vocab::order::Work;
+
+/// How often the meters are read.
+const READING: Duration = Duration::from_millis(100);
+/// Latencies go with every tenth reading.
+const LATENCY_EVERY: u32 = 10;
+
+/// Does a run and says everything about it but its end, which is returned.
+#[must_use]
+pub fn work(work: &Work, voice: &Voice, stop: &Stop) -> Outcome {
+    let node = Resources::here(Path::new("/"));
+    let target = target_of(work.run.target.as_deref());
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        let kernel = kernel::build(&work.run, &target, &node)?;
+        iterate(kernel, work, voice, stop)
+    }));
+    match done {
+        Ok(Ok(())) => Outcome::Sound,
+        Ok(Err(error)) => error.into(),
+        Err(panic) => Outcome::Broken(format!("the kernel panicked: {}", words(panic.as_ref()))),
+    }
+}
+
+/// Where a run puts its files when nobody has said: on disk, where `/tmp` may be memory.
+#[must_use]
+pub fn target_of(given: Option<&Path>) -> PathBuf {
+    given.map_or_else(|| PathBuf::from("/var/tmp"), Path::to_path_buf)
+}
+
+fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop) -> Result<(), KernelError> {
+    let description = kernel.describe();
+    let run = &work.run;
+    let meter = Arc::new(Meter::new(run.name.clone(), description.meters.len(), description.lanes, voice.clone()));
+    voice.say(Event::RunStarted(Box::new(start(description, work, kernel.takes().disk > 0))));
+    let _reader = Reader::start(Arc::clone(&meter), voice.clone());
+    meter.phase(Phase::Prepare);
+    kernel.prepare(&meter, stop)?;
+    for _ in 0..run.iterations {
+        stop.check()?;
+        let iteration = meter.next_iteration();
+        let Measured { figures, latency } = kernel.iterate(&meter, stop)?;
+        if let Some(figure) = figures.iter().find(|f| !f.value.is_finite()) {
+            return Err(KernelError::Corrupt(format!("the figure {} is not a number", figure.name)));
+        }
+        voice.say(Event::IterationEnded { run: run.name.clone(), iteration, figures, latency });
+    }
+    Ok(())
+}
+
+fn start(description: Description, work: &Work, on_disk: bool) -> Start {
+    let mut labels = description.labels;
+    if on_disk {
+        let target = target_of(work.run.target.as_deref());
+        if let Some(device) = survey::device_of(&target, Path::new("/")) {
+            labels.entry("device".to_owned()).or_insert(device);
+        }
+        labels.entry("target".to_owned()).or_insert(target.display().to_string());
+    }
+    Start {
+        run: work.run.name.clone(),
+        iterations: work.run.iterations,
+        meters: description.meters,
+        roofs: Vec::new(),
+        labels,
+        command: description.command,
+        deadline: work.deadline,
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("without words").to_owned()
+}
+
+/// The thread that reads the meters; ends with one last reading when dropped.
+struct Reader {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Reader {
+    fn start(meter: Arc<Meter>, voice: Voice) -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&over);
+        Self { over, thread: Some(std::thread::spawn(move || read_on(&meter, &voice, &told))) }
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.over.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+fn read_on(meter: &Meter, voice: &Voice, over: &AtomicBool) {
+    let begun = Instant::now();
+    for reading in 0_u32.. {
+        voice.say(Event::Progress(meter.read(now(), reading % LATENCY_EVERY == 0)));
+        if over.load(Relaxed) {
+            return;
+        }
+        // Due times are counted from the beginning, so that lateness does not add up.
+        let due = READING * (reading + 1);
+        std::thread::park_timeout(due.saturating_sub(begun.elapsed()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocab::moment::Span;
+    use crate::vocab::plan::{Load, Run, Shape, Synthetic};
+
+    fn synthetic(shape: Shape) -> Work {
+        let kernel = Load::Synthetic(Synthetic {
+            rate: "100 MB/s".parse().unwrap(),
+            time: Span::milliseconds(250),
+            shape,
+            noise: 0.0,
+        });
+        let run = Run { name: "s".into(), kernel, iterations: 2, target: None, deadline: None, seed: 1 };
+        Work { run, deadline: Span::seconds(60) }
+    }
+
+    fn run(shape: Shape) -> (Outcome, String) {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let (voice, thread) = Voice::into_writer(writer);
+        let outcome = work(&synthetic(shape), &voice, &Stop::default());
+        drop(voice);
+        thread.join().unwrap();
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut reader, &mut text).unwrap();
+        (outcome, text)
+    }
+
+    #[test]
+    fn a_sound_run_says_phases_readings_and_figures_in_order() {
+        let (outcome, text) = run(Shape::Level);
+        assert_eq!(outcome, Outcome::Sound);
+        let place = |word: &str| text.find(word).unwrap_or_else(|| panic!("no {word} in {text}"));
+        assert!(place("RunStarted") < place("Prepare") && place("Measure") < place("IterationEnded"));
+        assert_eq!(text.matches("IterationEnded").count(), 2);
+        assert!(text.matches("Progress").count() >= 6);
+    }
+
+    #[test]
+    fn a_kernel_that_lies_is_found_out_and_one_that_fails_is_broken() {
+        assert!(matches!(run(Shape::Lie).0, Outcome::Corrupt(_)));
+        assert!(matches!(run(Shape::Fail { after: Span::milliseconds(50) }).0, Outcome::Broken(_)));
+    }
+}

@@ -104,7 +104,7 @@ impl Meter {
 
     /// Says which phase the iteration is in from now on. A reading goes before it, so that no rate spans two phases.
     pub fn phase(&self, phase: Phase) {
-        self.voice.say(Event::Progress(self.read(super::clock::now(), true)));
+        self.voice.say(Event::Progress(self.read(crate::clock::now(), true)));
         self.voice.say(Event::Phase { run: self.run.clone(), iteration: self.iteration(), phase });
     }
 

@@ -4,11 +4,11 @@
 //! or screens. `agent` never waits for a worker that will not die; when its input ends it stops its worker and is gone within
 //! two seconds. A `worker` runs one kernel, is the first to be killed for memory, and may hang in the kernel for ever.
 
-pub mod clock;
 pub mod conditions;
 pub mod engine;
 pub mod hold;
 pub mod inventory;
+mod job;
 pub mod kernel;
 pub mod meter;
 pub mod resources;
@@ -16,4 +16,5 @@ pub mod sampler;
 pub mod supervise;
 pub mod survey;
 pub mod voice;
+mod watch;
 pub mod worker;

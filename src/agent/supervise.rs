@@ -1,1 +1,213 @@
-//! Skeleton.
+//! The agent's process: hears orders, starts a worker for each run, passes on what it says, and never waits for one that
+//! will not die.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use super::hold::{self, Hold};
+use super::job::Job;
+use super::kernel;
+use super::resources::Resources;
+use super::voice::Voice;
+use super::watch::Watch;
+use super::{conditions, engine, inventory, survey};
+use crate::vocab::event::{Event, FORMAT, Outcome, Said};
+use crate::vocab::moment::{Moment, Span};
+use crate::vocab::node::Build;
+use crate::vocab::order::{AgentOrder, Hello, Work};
+use crate::vocab::plan::Run;
+
+/// How long a worker has to obey a stop; after that it is Stuck.
+const OBEY: Duration = Duration::from_secs(2);
+/// The same when the runner is gone: the agent itself is to be gone within two seconds.
+const OBEY_AT_THE_END: Duration = Duration::from_millis(1200);
+
+/// What reaches the agent's one loop.
+#[derive(Debug)]
+pub(super) enum Inbox {
+    /// An order of the runner, or a line that is none.
+    Order(Result<AgentOrder, String>),
+    /// The runner is gone.
+    Closed,
+    /// The worker with this number has said something.
+    Said(u64, Said),
+    /// The worker with this number has closed its output.
+    Quiet(u64),
+}
+
+/// An agent at work.
+pub struct Agent {
+    root: PathBuf,
+    program: PathBuf,
+    voice: Voice,
+    inbox: Receiver<Inbox>,
+    to_inbox: Sender<Inbox>,
+    job: Option<Job>,
+    jobs: u64,
+    watch: Option<Watch>,
+    hold: Option<Hold>,
+    session: String,
+}
+
+/// Runs an agent until its input ends. `root` stands for `/` where the host is read; `program` is started for workers.
+///
+/// # Errors
+/// One line when the greeting is refused or not understood.
+pub fn serve(root: &Path, program: &Path, input: impl Read + Send + 'static, output: impl Write + Send + 'static) -> Result<(), String> {
+    let (voice, _writer) = Voice::into_writer(output);
+    let (to_inbox, inbox) = channel();
+    let orders = to_inbox.clone();
+    std::thread::spawn(move || hear(input, &orders));
+    let (root, program) = (root.to_owned(), program.to_owned());
+    let mut agent = Agent { root, program, voice, inbox, to_inbox, job: None, jobs: 0, watch: None, hold: None, session: String::new() };
+    let ended = agent.attend();
+    agent.leave();
+    ended
+}
+
+fn hear(input: impl Read, orders: &Sender<Inbox>) {
+    for line in BufReader::new(input).lines() {
+        let Ok(line) = line else { break };
+        let order = serde_json::from_str(&line).map_err(|e| format!("order not understood: {e}"));
+        if orders.send(Inbox::Order(order)).is_err() {
+            return;
+        }
+    }
+    let _ = orders.send(Inbox::Closed);
+}
+
+impl Agent {
+    fn attend(&mut self) -> Result<(), String> {
+        loop {
+            let patience = self.job.as_ref().map_or(Duration::from_secs(3600), |job| job.patience(Instant::now()));
+            match self.inbox.recv_timeout(patience) {
+                Ok(Inbox::Order(order)) => self.obey(order?)?,
+                Ok(Inbox::Said(number, said)) => self.pass(number, said),
+                Ok(Inbox::Quiet(number)) => self.settle(number),
+                Ok(Inbox::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if self.job.as_ref().is_some_and(|job| job.patience(Instant::now()).is_zero()) {
+                self.give_up();
+            }
+        }
+    }
+
+    fn obey(&mut self, order: AgentOrder) -> Result<(), String> {
+        match order {
+            AgentOrder::Hello(hello) => self.greet(hello)?,
+            AgentOrder::Hold(directories) => self.hold(&directories)?,
+            AgentOrder::Survey(plan) => {
+                let survey = survey::take(&plan, &self.root, &Resources::here(&self.root));
+                self.voice.say(Event::Surveyed(Box::new(survey)));
+            }
+            AgentOrder::Watch => self.watch = Some(Watch::new(&self.root, self.voice.clone())),
+            AgentOrder::Ping(sent) => self.voice.say(Event::Clock { sent, back: Moment(0) }),
+            AgentOrder::Start { run, deadline } => self.start(run, deadline),
+            AgentOrder::Stop => {
+                if let Some(job) = &mut self.job {
+                    job.ask_to_stop(Instant::now() + OBEY);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn greet(&mut self, hello: Hello) -> Result<(), String> {
+        if hello.format != FORMAT {
+            let (theirs, ours) = (hello.format, FORMAT);
+            return self.refuse(format!("the runner speaks record format {theirs}, this agent {ours}: install the same version on both"));
+        }
+        self.session = hello.session;
+        let inventory = Box::new(inventory::read(&self.root, &Resources::here(&self.root)));
+        let conditions = conditions::read(&self.root);
+        self.voice.say(Event::NodeJoined { build: Build::this(), inventory, conditions });
+        Ok(())
+    }
+
+    fn hold(&mut self, directories: &[PathBuf]) -> Result<(), String> {
+        match hold::take(&self.session, directories) {
+            Ok(hold) => {
+                self.hold = Some(hold);
+                Ok(())
+            }
+            Err(why) => self.refuse(why),
+        }
+    }
+
+    /// Says why this agent will not work, and leaves.
+    fn refuse(&mut self, why: String) -> Result<(), String> {
+        self.voice.say(Event::NodeLost { why: why.clone() });
+        // The word is written by another thread; it is given the time to get out.
+        std::thread::sleep(Duration::from_millis(50));
+        Err(why)
+    }
+
+    fn start(&mut self, run: Run, deadline: Span) {
+        let name = run.name.clone();
+        let target = engine::target_of(run.target.as_deref());
+        let on_disk = kernel::build(&run, &target, &Resources::here(&self.root)).is_ok_and(|k| k.takes().disk > 0);
+        let device = on_disk.then(|| survey::device_of(&target, &self.root)).flatten();
+        if let Some(watch) = &mut self.watch {
+            watch.begin_run(device.map(|d| format!("disk/{d}")));
+        }
+        if self.job.is_some() {
+            let outcome = Outcome::Broken("the agent was asked for a second run at a time".to_owned());
+            return self.voice.say(Event::RunEnded { run: name, outcome });
+        }
+        self.jobs += 1;
+        match Job::start(&self.program, &Work { run, deadline }, self.jobs, &self.to_inbox) {
+            Ok(job) => self.job = Some(job),
+            Err(why) => self.voice.say(Event::RunEnded { run: name, outcome: Outcome::Broken(why) }),
+        }
+    }
+
+    fn pass(&mut self, number: u64, said: Said) {
+        let Some(job) = self.job.as_mut().filter(|job| job.number == number) else { return };
+        // The end is said once the process is gone, so that the next run never meets the last worker.
+        if let Event::RunEnded { outcome, .. } = said.event {
+            job.outcome = Some(outcome);
+        } else {
+            self.voice.pass(said);
+        }
+    }
+
+    fn settle(&mut self, number: u64) {
+        if let Some(job) = self.job.take_if(|job| job.number == number) {
+            let (run, outcome) = job.settle();
+            self.end_run(Event::RunEnded { run, outcome });
+        }
+    }
+
+    fn give_up(&mut self) {
+        if let Some(job) = self.job.take() {
+            let run = job.abandon();
+            self.end_run(Event::RunEnded { run, outcome: Outcome::Stuck });
+        }
+    }
+
+    fn end_run(&mut self, event: Event) {
+        if let Some(watch) = &mut self.watch {
+            watch.end_run();
+        }
+        self.voice.say(event);
+    }
+
+    /// The runner is gone: the worker is stopped, then killed, and nobody is waited for.
+    fn leave(&mut self) {
+        self.watch = None;
+        let Some(mut job) = self.job.take() else { return };
+        let until = Instant::now() + OBEY_AT_THE_END;
+        job.ask_to_stop(until);
+        while let Some(left) = until.checked_duration_since(Instant::now()) {
+            match self.inbox.recv_timeout(left) {
+                Ok(Inbox::Quiet(number)) if number == job.number => break,
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        job.abandon();
+    }
+}

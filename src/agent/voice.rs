@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-use super::clock::now;
+use crate::clock::now;
 use crate::vocab::event::{Event, Said};
 
 /// Events that may wait for a reader that is not keeping up; past that they are dropped and counted.

@@ -4,6 +4,7 @@
 //! and replayed, in batches of any size.
 
 pub mod detect;
+mod evidence;
 pub mod preflight;
 pub mod series;
 pub mod state;

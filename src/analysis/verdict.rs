@@ -1,1 +1,214 @@
-//! Skeleton.
+//! The judge: a plan and a folded session in, a verdict out. Pure, so the same records give the same verdict for ever.
+//!
+//! Every run gives a line about its own soundness, every check of the plan a line about its comparison. What was not measured
+//! has not passed: a stopped, broken or missing run makes NOT PROVEN, never PASS.
+
+use super::state::{RunState, State, Status};
+use crate::vocab::event::Outcome;
+use crate::vocab::finding::{Finding, Severity};
+use crate::vocab::node::NodeName;
+use crate::vocab::plan::{Basis, Check, Limit, Missed, Plan, Statistic};
+use crate::vocab::stat;
+use crate::vocab::unit::{Quantity, Unit, short};
+use crate::vocab::verdict::{Decision, Line, Verdict};
+
+/// Judges a session by a plan (its own, or another).
+#[must_use]
+pub fn judge(plan: &Plan, state: &State) -> Verdict {
+    let mut lines: Vec<Line> = state.runs.iter().map(soundness).collect();
+    for node in state.nodes.keys() {
+        lines.extend(plan.checks.iter().flat_map(|check| Bench { plan, state, node, check }.lines()));
+    }
+    let worst = lines.iter().map(|l| l.decision).max().unwrap_or(Decision::NotProven);
+    let decision = if state.opening.is_none() { Decision::NotProven } else { worst };
+    Verdict { decision, smoke: plan.smoke, lines }
+}
+
+/// Whether a run came to its end, with every iteration and a right result.
+fn soundness(run: &RunState) -> Line {
+    let (decision, reason) = match &run.status {
+        Status::Waiting => (Decision::NotProven, "not run".to_owned()),
+        Status::Running => (Decision::NotProven, "not finished: the record ends while it was running".to_owned()),
+        Status::Ended(outcome) => match outcome {
+            Outcome::Sound if run.done.len() < run.iterations as usize => {
+                (Decision::NotProven, "fewer iterations than asked for".to_owned())
+            }
+            Outcome::Sound => (Decision::Pass, "every iteration was done and its result verified".to_owned()),
+            Outcome::Corrupt(why) => (Decision::Fail, format!("corrupt: {why}")),
+            Outcome::Broken(why) => (Decision::NotProven, format!("broken: {why}")),
+            Outcome::Unavailable(why) => (Decision::NotProven, format!("not possible on this node: {why}")),
+            Outcome::Stuck => (Decision::NotProven, "stuck: it did not end and did not heed a stop".to_owned()),
+            Outcome::Stopped => (Decision::NotProven, "stopped on request".to_owned()),
+        },
+    };
+    Line {
+        decision,
+        node: run.node.to_string(),
+        of: run.name.to_string(),
+        comparison: format!("{} iterations, sound", run.iterations),
+        measured: format!("{} of {}", run.done.len(), run.iterations),
+        limit: String::new(),
+        margin: String::new(),
+        reason,
+        evidence: run.ended_seq.into_iter().chain(run.done.iter().map(|i| i.seq)).collect(),
+    }
+}
+
+/// One check on one node.
+struct Bench<'a> {
+    plan: &'a Plan,
+    state: &'a State,
+    node: &'a NodeName,
+    check: &'a Check,
+}
+
+/// A limit as a number, or why there is none.
+enum Bound {
+    At(Quantity, String),
+    Unknown(String),
+}
+
+impl Bench<'_> {
+    fn lines(&self) -> Vec<Line> {
+        let (run, figure) = self.check.of.split_once('.').unwrap_or((&self.check.of, ""));
+        let runs: Vec<&RunState> =
+            self.state.runs.iter().filter(|r| &r.node == self.node && (run == "*" || &*r.name.0 == run)).collect();
+        let limits = [("at least", self.check.at_least), ("at most", self.check.at_most)];
+        let mut lines: Vec<Line> =
+            limits.into_iter().filter_map(|(word, limit)| Some(self.limit(word, limit?, &runs, figure))).collect();
+        if !self.check.no_findings.is_empty() {
+            lines.push(self.no_findings(&runs));
+        }
+        lines
+    }
+
+    fn blank(&self) -> Line {
+        Line {
+            decision: Decision::NotProven,
+            node: self.node.to_string(),
+            of: self.check.of.clone(),
+            comparison: String::new(),
+            measured: String::new(),
+            limit: String::new(),
+            margin: String::new(),
+            reason: self.check.why.clone(),
+            evidence: Vec::new(),
+        }
+    }
+
+    fn limit(&self, word: &str, limit: Limit, runs: &[&RunState], figure: &str) -> Line {
+        let mut line = self.blank();
+        let name = statistic_name(self.check.statistic);
+        let values: Vec<(f64, Unit, u64)> = runs.iter().flat_map(|r| r.figure(figure)).collect();
+        line.evidence = values.iter().map(|(.., seq)| *seq).collect();
+        line.comparison = format!("{name} of {} {word}", values.len());
+        let bound = self.bound(limit);
+        if let Bound::At(_, text) = &bound {
+            line.limit.clone_from(text);
+        }
+        let numbers: Vec<f64> = values.iter().map(|(value, ..)| *value).collect();
+        let Some(measured) = statistic(self.check.statistic, &numbers) else {
+            line.reason = format!("no {} was measured", self.check.of);
+            return line;
+        };
+        let unit = values.first().map_or(Unit::Count, |(_, unit, _)| *unit);
+        line.measured = short(Quantity::new(measured, unit));
+        let bound = match bound {
+            Bound::At(bound, _) => bound,
+            Bound::Unknown(why) => {
+                line.reason = why;
+                return line;
+            }
+        };
+        if bound.unit != unit && bound.unit != Unit::Count {
+            line.reason = format!("the limit is in {}, the figure in {}", bound.unit.symbol(), unit.symbol());
+            return line;
+        }
+        let good = if word == "at least" { measured - bound.value } else { bound.value - measured };
+        line.margin = margin(good, bound.value);
+        line.decision = self.decide(good >= 0.0, runs, &mut line.reason);
+        line
+    }
+
+    fn bound(&self, limit: Limit) -> Bound {
+        match limit {
+            Limit::Absolute(quantity) => Bound::At(quantity, short(quantity)),
+            Limit::OfRoof(share, Basis::Measured) => {
+                Bound::Unknown(format!("no roof of {} was measured; {} % of it is not known", self.check.of, share * 100.0))
+            }
+            Limit::OfRoof(share, Basis::Nominal) => match self.roof() {
+                Some((name, roof)) => {
+                    let bound = Quantity::new(roof.value * share, roof.unit);
+                    let percent = (share * 1e4).round() / 1e2;
+                    Bound::At(bound, format!("{} ({percent} % of nominal {name} {})", short(bound), short(roof)))
+                }
+                None => Bound::Unknown(format!("the nominal roof of {} is unknown; give it with --roof NAME=VALUE", self.check.of)),
+            },
+        }
+    }
+
+    /// The nominal roof of the checked figure: named after the whole figure (`cpu-float.gflops`), its run, or the class that
+    /// its unit stands for (`cpu` for GFLOPS, `memory` for MB/s of a memory run).
+    fn roof(&self) -> Option<(&str, Quantity)> {
+        let run = self.check.of.split('.').next().unwrap_or_default();
+        let class = run.split('-').next().unwrap_or_default();
+        let names = [self.check.of.as_str(), run, class];
+        names.into_iter().find_map(|name| self.plan.roofs.get(name).map(|roof| (name, *roof)))
+    }
+
+    /// A comparison that holds proves something only when its runs are sound and complete; one that does not hold speaks
+    /// against the node whatever else happened, unless the check is about fitness for a verdict.
+    fn decide(&self, holds: bool, runs: &[&RunState], reason: &mut String) -> Decision {
+        if !holds {
+            return match self.check.missed {
+                Missed::Fail => Decision::Fail,
+                Missed::NotProven => Decision::NotProven,
+            };
+        }
+        let unsound = runs.iter().find(|r| soundness(r).decision != Decision::Pass);
+        match unsound {
+            None => Decision::Pass,
+            Some(run) => {
+                *reason = format!("holds so far, but {} did not come to a sound end", run.name);
+                Decision::NotProven
+            }
+        }
+    }
+
+    fn no_findings(&self, runs: &[&RunState]) -> Line {
+        let mut line = self.blank();
+        let kinds: Vec<String> = self.check.no_findings.iter().map(ToString::to_string).collect();
+        line.comparison = format!("no {}", kinds.join(", "));
+        let speaks = |f: &&Finding| f.severity >= Severity::Warn && self.check.no_findings.contains(&f.kind);
+        let found: Vec<&Finding> = runs.iter().flat_map(|r| self.state.findings_of(r)).filter(speaks).collect();
+        line.measured = if found.is_empty() { "none".to_owned() } else { format!("{} found", found.len()) };
+        if let Some(worst) = found.iter().max_by_key(|f| f.severity) {
+            line.reason.clone_from(&worst.sentence);
+        }
+        line.decision = self.decide(found.is_empty(), runs, &mut line.reason);
+        line
+    }
+}
+
+fn statistic(statistic: Statistic, values: &[f64]) -> Option<f64> {
+    match statistic {
+        Statistic::Mean => stat::mean(values),
+        Statistic::Median => stat::median(values),
+        Statistic::Min => values.iter().copied().reduce(f64::min),
+        Statistic::Max => values.iter().copied().reduce(f64::max),
+    }
+}
+
+fn statistic_name(statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::Mean => "mean",
+        Statistic::Median => "median",
+        Statistic::Min => "minimum",
+        Statistic::Max => "maximum",
+    }
+}
+
+/// How far on the good side, in percent of the limit; a limit of nothing has no percentage.
+fn margin(good: f64, limit: f64) -> String {
+    if limit == 0.0 { String::new() } else { format!("{:+.1} %", 100.0 * good / limit.abs()) }
+}

@@ -1,9 +1,20 @@
 //! What a viewer holds of a session: records coming, commands going. Live, re-attached and replayed look the same.
 
-use tokio::sync::mpsc::{Receiver, Sender};
+use std::path::Path;
+use std::time::Duration;
 
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use super::reader::{Item, Reader};
 use crate::vocab::event::Record;
+use crate::vocab::line;
+use crate::vocab::moment::Moment;
 use crate::vocab::order::Command;
+
+/// Records that may wait for the viewer; past that the source waits, which costs the runner nothing.
+const WAITING: usize = 1024;
 
 /// What a viewer hears.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,4 +34,68 @@ pub struct Client {
     pub commands: Sender<Command>,
     /// Whether a runner is at the other end.
     pub live: bool,
+}
+
+impl Client {
+    /// Attaches to the runner at a socket; everything since the beginning comes first.
+    ///
+    /// # Errors
+    /// One line when nobody answers there.
+    pub async fn attach(socket: &Path) -> Result<Self, String> {
+        let stream = UnixStream::connect(socket).await.map_err(|e| format!("no session answers at {}: {e}", socket.display()))?;
+        let (from, mut to) = stream.into_split();
+        let (say, heard) = channel(WAITING);
+        let (commands, mut ordered) = channel::<Command>(16);
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(from);
+            let mut line = Vec::new();
+            while matches!(lines.read_until(b'\n', &mut line).await, Ok(1..)) {
+                let word = match line::decode(&line) {
+                    Ok(record) => Heard::Record(Box::new(record)),
+                    Err(error) => Heard::Damaged(error.to_string()),
+                };
+                if say.send(word).await.is_err() {
+                    return;
+                }
+                line.clear();
+            }
+        });
+        tokio::spawn(async move {
+            while let Some(command) = ordered.recv().await {
+                let Ok(mut line) = serde_json::to_vec(&command) else { continue };
+                line.push(b'\n');
+                if to.write_all(&line).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { heard, commands, live: true })
+    }
+
+    /// Replays a file: all at once, or `speed` times as fast as it happened.
+    #[must_use]
+    pub fn replay(reader: Reader, speed: Option<f64>) -> Self {
+        let (say, heard) = channel(WAITING);
+        let (commands, _) = channel(1);
+        tokio::spawn(async move {
+            let mut last: Option<Moment> = None;
+            for item in reader {
+                let word = match item {
+                    Item::Record(record) => {
+                        if let (Some(speed), true) = (speed, record.node.is_runner()) {
+                            let passed = last.map_or(Duration::ZERO, |last| record.at.since(last).into());
+                            tokio::time::sleep(passed.div_f64(speed)).await;
+                            last = Some(record.at);
+                        }
+                        Heard::Record(record)
+                    }
+                    Item::Damaged(number, error) => Heard::Damaged(format!("line {number} is {error}")),
+                };
+                if say.send(word).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self { heard, commands, live: false }
+    }
 }

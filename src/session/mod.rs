@@ -3,3 +3,6 @@
 //! Nothing here interprets an event. `RECORD.md` in this room describes the record: field, unit, clock, wrap.
 
 pub mod client;
+pub mod journal;
+pub mod places;
+pub mod reader;

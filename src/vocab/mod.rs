@@ -11,6 +11,7 @@ pub mod moment;
 pub mod node;
 pub mod order;
 pub mod plan;
+pub mod ronfile;
 pub mod size;
 pub mod stat;
 pub mod survey;

@@ -28,6 +28,10 @@ pub enum AgentOrder {
     Hello(Hello),
     /// Learn what a preflight needs; answered by `Surveyed`. Loads nothing.
     Survey(Plan),
+    /// Hold the node and these directories for this session alone; `NodeLost` when another has them.
+    Hold(Vec<PathBuf>),
+    /// Sample the host from now on.
+    Watch,
     /// Answered at once by `Clock`.
     Ping(Moment),
     /// Start a worker. One run at a time.
@@ -46,17 +50,15 @@ pub enum AgentOrder {
 pub struct Hello {
     /// The record format the runner speaks.
     pub format: u32,
-    /// The session's name; sessions do not share a node that is under load.
+    /// The session's name; two sessions do not share a node that is under load.
     pub session: String,
-    /// Whether the node and these directories are to be held for this session alone.
-    pub hold: Option<Vec<PathBuf>>,
 }
 
 impl Hello {
     /// A greeting in this build's format.
     #[must_use]
-    pub fn new(session: &str, hold: Option<Vec<PathBuf>>) -> Self {
-        Self { format: FORMAT, session: session.to_owned(), hold }
+    pub fn new(session: &str) -> Self {
+        Self { format: FORMAT, session: session.to_owned() }
     }
 }
 

@@ -182,6 +182,48 @@ impl FromStr for Quantity {
     }
 }
 
+/// A quantity for people: three significant digits and the prefix that keeps the number below a thousand.
+///
+/// `1.07 GB`, `104 MB/s`, `1.1 MB/s`, `13.2 kIOPS`, `450 us`, `2 %`. Decimal prefixes throughout.
+#[must_use]
+pub fn short(quantity: Quantity) -> String {
+    let Quantity { value, unit } = quantity;
+    let steps: &[(f64, &str)] = match unit {
+        Unit::Bytes => &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")],
+        Unit::MegabytesPerSecond => &[(1e6, "TB/s"), (1e4, "GB/s"), (1.0, "MB/s"), (1e-3, "kB/s")],
+        Unit::Gflops => &[(1e3, "TFLOPS"), (1.0, "GFLOPS"), (1e-3, "MFLOPS")],
+        Unit::Iops => &[(1e6, "MIOPS"), (1e4, "kIOPS"), (1.0, "IOPS")],
+        Unit::Microseconds => &[(1e6, "s"), (1e3, "ms"), (1.0, "us")],
+        Unit::Milliseconds => &[(1e4, "s"), (1.0, "ms"), (1e-3, "us")],
+        _ => &[],
+    };
+    let size = value.abs();
+    let step = steps.iter().find(|(from, _)| size >= *from * 0.999_5).or(steps.last().filter(|_| size > 0.0));
+    let (scale, symbol) = match (step, unit) {
+        (Some((from, symbol)), _) => (scale_of(*from), *symbol),
+        (None, unit) => (1.0, unit.symbol()),
+    };
+    let number = significant(value / scale);
+    if symbol.is_empty() { number } else { format!("{number} {symbol}") }
+}
+
+/// A prefix may start late (10 000 MB/s before GB/s) and still stands for its power of a thousand.
+fn scale_of(from: f64) -> f64 {
+    if from == 1e4 { 1e3 } else { from }
+}
+
+/// Three significant digits, no trailing zeros behind the point, no exponent.
+fn significant(value: f64) -> String {
+    let digits = match value.abs() {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        v if v >= 0.099_95 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// Splits `250MB/s` or `250 MB/s` into the number and the word behind it.
 pub(crate) fn split_number(text: &str) -> (&str, &str) {
     let text = text.trim();
@@ -218,6 +260,22 @@ mod tests {
         assert!("250 XB/s".parse::<Quantity>().unwrap_err().contains("`XB/s`"));
         assert!("fast".parse::<Quantity>().unwrap_err().contains("is not a number"));
         assert!("２50 MB/s".parse::<Quantity>().unwrap_err().contains("full-width"));
+    }
+
+    #[test]
+    fn people_read_three_digits_and_a_fitting_prefix() {
+        let print = |value, unit| short(Quantity::new(value, unit));
+        assert_eq!(print(1.073_741_824e9, Unit::Bytes), "1.07 GB");
+        assert_eq!(print(104.3, Unit::MegabytesPerSecond), "104 MB/s");
+        assert_eq!(print(1.1, Unit::MegabytesPerSecond), "1.1 MB/s");
+        assert_eq!(print(1_250.0, Unit::MegabytesPerSecond), "1250 MB/s");
+        assert_eq!(print(12_800.0, Unit::MegabytesPerSecond), "12.8 GB/s");
+        assert_eq!(print(0.05, Unit::MegabytesPerSecond), "50 kB/s");
+        assert_eq!(print(0.0, Unit::MegabytesPerSecond), "0 MB/s");
+        assert_eq!(print(13_200.0, Unit::Iops), "13.2 kIOPS");
+        assert_eq!(print(480.4, Unit::Milliseconds), "480 ms");
+        assert_eq!(print(3.04, Unit::Count), "3.04");
+        assert_eq!(print(99.99, Unit::Percent), "100 %");
     }
 
     #[test]

@@ -204,11 +204,17 @@ impl State {
         Moment(at.0.saturating_add_signed(-offset))
     }
 
+    /// A runner's time on a node's clock.
+    #[must_use]
+    pub fn to_node(&self, node: &NodeName, at: Moment) -> Moment {
+        let offset = self.nodes.get(node).map_or(0, |n| n.offset);
+        Moment(at.0.saturating_add_signed(offset))
+    }
+
     /// The latest time on a node's own clock.
     #[must_use]
     pub fn node_now(&self, node: &NodeName) -> Moment {
-        let offset = self.nodes.get(node).map_or(0, |n| n.offset);
-        Moment(self.now.0.saturating_add_signed(offset))
+        self.to_node(node, self.now)
     }
 
     /// A run by node and name.

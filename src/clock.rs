@@ -1,4 +1,4 @@
-//! The node's clock.
+//! The clock that every record is stamped with. The one place that reads it, for the agent and the runner alike.
 
 use rustix::time::{ClockId, clock_gettime};
 

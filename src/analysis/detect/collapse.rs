@@ -1,0 +1,235 @@
+//! COLLAPSE: the rate falls to half of its best lasting level or less.
+//!
+//! The fast rule: the median of the last three windows against the level ledger. It needs three healthy windows, and says
+//! the fall within three windows of its onset. How bad it is shows once the low level has lasted.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::windows::{Window, Windows};
+use super::{Change, Detector};
+use crate::analysis::evidence;
+use crate::analysis::state::{RunState, State, Status};
+use crate::vocab::event::{Event, Phase, Progress, Record};
+use crate::vocab::finding::{Evidence, Finding, Kind, Severity};
+use crate::vocab::moment::{Moment, Span};
+use crate::vocab::node::NodeName;
+use crate::vocab::plan::{Limit, RunName};
+use crate::vocab::stat;
+use crate::vocab::unit::{Quantity, Unit, short};
+
+/// Windows whose median is looked at; one or two outliers are no collapse.
+const LOOK: usize = 3;
+/// A fall to this share of the level, or below, is a collapse; smaller ones are steps.
+const FALL: f64 = 0.5;
+/// A level must last so many windows and so long before it may raise the ledger: a burst of one or two is no level.
+const LASTING: (usize, Span) = (10, Span::seconds(3));
+/// A low level is sustained after so long.
+const SUSTAINED: Span = Span::seconds(5);
+/// Back at this share of the level before, for [`LASTING`]'s time, it is over.
+const RECOVERED: f64 = 0.9;
+/// Windows kept.
+const KEPT: usize = 64;
+
+/// What any device gives that works at all, so that a fall below it is a fault without a contract: sequential 20 MB/s,
+/// random 50 operations a second.
+fn least_of_any_device(unit: Unit) -> Option<f64> {
+    match unit {
+        Unit::MegabytesPerSecond => Some(20.0),
+        Unit::Iops => Some(50.0),
+        _ => None,
+    }
+}
+
+/// Watches the first level meter of every run.
+#[derive(Default)]
+pub(super) struct Collapse {
+    runs: HashMap<(NodeName, RunName), Watched>,
+}
+
+#[derive(Default)]
+struct Watched {
+    windows: Windows,
+    last: VecDeque<Window>,
+    level: f64,
+    block: Vec<Window>,
+    open: Option<Open>,
+}
+
+struct Open {
+    finding: Finding,
+    low: Vec<f64>,
+    sustained: bool,
+}
+
+impl Detector for Collapse {
+    fn observe(&mut self, record: &Record, state: &State, out: &mut Vec<Change>) {
+        let name = match &record.event {
+            Event::Progress(Progress { run, .. }) | Event::Phase { run, .. } | Event::RunEnded { run, .. } => run,
+            _ => return,
+        };
+        let Some(run) = state.run(&record.node, name) else { return };
+        let Some(meter) = run.meters.iter().position(|m| m.spec.level) else { return };
+        let watched = self.runs.entry((record.node.clone(), name.clone())).or_default();
+        match &record.event {
+            Event::Progress(progress) if matches!(run.phase, Some((Phase::Measure, _))) => {
+                let operations = run.meters.iter().position(|m| m.spec.unit == Unit::Iops).and_then(|i| progress.done.get(i));
+                let done = progress.done.get(meter).copied().unwrap_or(0);
+                if let Some(window) = watched.windows.push(record.at, done, operations.copied()) {
+                    watched.take_in(window, run, state, out);
+                }
+            }
+            Event::Phase { .. } => watched.windows.clear(),
+            Event::RunEnded { .. } => watched.close(record.at, "to the end of the run", run, out),
+            _ => {}
+        }
+    }
+}
+
+impl Watched {
+    fn take_in(&mut self, window: Window, run: &RunState, state: &State, out: &mut Vec<Change>) {
+        if self.last.len() == KEPT {
+            self.last.pop_front();
+        }
+        self.last.push_back(window);
+        if self.open.is_some() {
+            return self.follow(window, run, state, out);
+        }
+        if self.level > 0.0 && self.recent_median(LOOK).is_some_and(|m| m <= FALL * self.level) {
+            return self.say(window.to, run, state, out);
+        }
+        self.learn(window);
+    }
+
+    /// The ledger: the median of the first three windows, then the best block median that lasted.
+    fn learn(&mut self, window: Window) {
+        if self.level == 0.0 {
+            self.level = self.recent_median(LOOK).unwrap_or(0.0);
+        }
+        self.block.push(window);
+        let long = self.block.iter().map(|w| w.length().0).sum::<u64>();
+        if self.block.len() >= LASTING.0 && long >= LASTING.1.0 {
+            let rates: Vec<f64> = self.block.drain(..).map(|w| w.per_second).collect();
+            self.level = self.level.max(stat::median(&rates).unwrap_or(0.0));
+        }
+    }
+
+    fn recent_median(&self, n: usize) -> Option<f64> {
+        let rates: Vec<f64> = self.last.iter().rev().take(n).map(|w| w.per_second).collect();
+        (rates.len() == n).then(|| stat::median(&rates)).flatten()
+    }
+
+    fn say(&mut self, now: Moment, run: &RunState, state: &State, out: &mut Vec<Change>) {
+        let is_low = |w: &&Window| w.per_second <= FALL * self.level;
+        let low: Vec<Window> = self.last.iter().rev().take_while(is_low).copied().collect();
+        let Some(first) = low.last().or(self.last.back()).copied() else { return };
+        let unit = run.meters.iter().find(|m| m.spec.level).map_or(Unit::Count, |m| m.spec.unit);
+        let quantity = |things: f64| Some(Quantity::new(things / unit.things(), unit));
+        let work = Quantity::new(first.done_before as f64, if unit == Unit::MegabytesPerSecond { Unit::Bytes } else { Unit::Count });
+        let finding = Finding {
+            id: 0,
+            kind: Kind::Collapse,
+            severity: Severity::Warn,
+            run: Some(run.name.clone()),
+            iteration: run.iteration,
+            onset: first.from,
+            said: now,
+            closed: None,
+            from: quantity(self.level),
+            to: quantity(self.recent_median(LOOK).unwrap_or(0.0)),
+            work_before: Some(work),
+            evidence: Vec::new(),
+            sentence: String::new(),
+        };
+        let mut open = Open { finding, low: low.iter().map(|w| w.per_second).collect(), sustained: false };
+        open.restate(run, state);
+        out.push(change(run, open.finding.clone()));
+        self.open = Some(open);
+    }
+
+    fn follow(&mut self, window: Window, run: &RunState, state: &State, out: &mut Vec<Change>) {
+        let Some(open) = &mut self.open else { return };
+        open.low.push(window.per_second);
+        if open.low.len() > 4 * KEPT {
+            open.low.drain(..KEPT);
+        }
+        let long = window.to.since(open.finding.onset);
+        if !open.sustained && long >= SUSTAINED && open.low.len() >= LASTING.0.min(5) {
+            open.sustained = true;
+            open.settle_level(run, state);
+            out.push(change(run, open.finding.clone()));
+        }
+        let back = Moment(window.to.0.saturating_sub(LASTING.1.0));
+        let since: Vec<&Window> = self.last.iter().filter(|w| w.from >= back).collect();
+        let recovered = since.len() >= 3 && since.iter().all(|w| w.per_second >= RECOVERED * self.level);
+        if recovered && since.iter().map(|w| w.length().0).sum::<u64>() + 500_000 >= LASTING.1.0 {
+            self.close(since[0].from, "then recovered", run, out);
+        }
+    }
+
+    fn close(&mut self, at: Moment, how: &str, run: &RunState, out: &mut Vec<Change>) {
+        let Some(mut open) = self.open.take() else { return };
+        if !open.sustained && run.status == Status::Running {
+            open.finding.severity = Severity::Info;
+            open.finding.sentence = open.finding.sentence.replacen("COLLAPSE", "DIP", 1);
+        }
+        open.finding.closed = Some(at);
+        open.finding.sentence.push_str(&format!("; {how}, after {}", at.since(open.finding.onset)));
+        out.push(change(run, open.finding));
+        self.block.clear();
+    }
+}
+
+impl Open {
+    /// The low level has lasted: how low is it, and how bad is that?
+    fn settle_level(&mut self, run: &RunState, state: &State) {
+        let Some(to) = &mut self.finding.to else { return };
+        to.value = stat::median(&self.low).unwrap_or(0.0) / to.unit.things();
+        let least = floor_of(run, state).or(least_of_any_device(to.unit));
+        self.finding.severity = match least {
+            Some(least) if to.value < least => Severity::Fail,
+            Some(_) => Severity::Info,
+            None => Severity::Warn,
+        };
+        self.restate(run, state);
+    }
+
+    fn restate(&mut self, run: &RunState, state: &State) {
+        let own = run.start.as_ref().and_then(|s| s.labels.get("device")).map(String::as_str);
+        self.finding.evidence = evidence::movers(state, &run.node, own, self.finding.onset);
+        self.finding.sentence = sentence(&self.finding, run);
+    }
+}
+
+/// The floor that the plan's own checks set for this run's figure.
+fn floor_of(run: &RunState, state: &State) -> Option<f64> {
+    let (figure, _) = run.main_figure()?;
+    let of = format!("{}.{figure}", run.name);
+    let checks = &state.opening.as_ref()?.plan.checks;
+    checks.iter().filter(|c| c.of == of).find_map(|c| match c.at_least {
+        Some(Limit::Absolute(quantity)) => Some(quantity.value),
+        _ => None,
+    })
+}
+
+fn change(run: &RunState, finding: Finding) -> Change {
+    Change { node: run.node.clone(), key: run.name.to_string(), finding }
+}
+
+/// `COLLAPSE: fell 99 % from 104 MB/s to 1.1 MB/s at 12.3 s, after 1.07 GB (said 0.3 s later); vda await 8 to 480 ms, …`
+fn sentence(finding: &Finding, run: &RunState) -> String {
+    let (Some(from), Some(to), Some(work)) = (finding.from, finding.to, finding.work_before) else { return String::new() };
+    let fall = 100.0 * (1.0 - to.value / from.value.max(f64::MIN_POSITIVE));
+    let at = finding.onset.since(run.started.unwrap_or(finding.onset));
+    let later = finding.said.since(finding.onset);
+    let (from, to, work) = (short(from), short(to), short(work));
+    format!("COLLAPSE: fell {fall:.0} % from {from} to {to} at {at} of the run, after {work} (said {later} later); {}", moved(&finding.evidence))
+}
+
+/// The evidence in words; says so when there is none.
+pub(super) fn moved(evidence: &[Evidence]) -> String {
+    if evidence.is_empty() {
+        return "no host counters to explain it on this node".to_owned();
+    }
+    let word = |e: &Evidence| format!("{} {} to {}", e.counter, short(e.before), short(e.after));
+    format!("moved most: {}", evidence.iter().map(word).collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,134 @@
+//! STALL: readings arrive, the counters stand still, and an operation is in flight. A timer, so it needs no baseline.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::collapse::moved;
+use super::{Change, Detector};
+use crate::analysis::evidence;
+use crate::analysis::state::{RunState, State};
+use crate::vocab::event::{Event, Phase, Progress, Record};
+use crate::vocab::finding::{Finding, Kind, Severity};
+use crate::vocab::moment::{Moment, Span};
+use crate::vocab::node::NodeName;
+use crate::vocab::plan::RunName;
+use crate::vocab::unit::{Quantity, Unit, short};
+
+/// Standing still for less is no stall on any device.
+const LEAST: Span = Span::seconds(2);
+/// Nor is less than so many times the 99th percentile of this run's own pauses.
+const TIMES_USUAL: u64 = 5;
+/// From here on it is a FAIL, and then CRIT.
+const GRADES: [(Span, Severity); 2] = [(Span::seconds(10), Severity::Fail), (Span::seconds(30), Severity::Crit)];
+/// Pauses remembered.
+const PAUSES: usize = 200;
+
+/// Watches every run that tells what it has in flight.
+#[derive(Default)]
+pub(super) struct Stall {
+    runs: HashMap<(NodeName, RunName), Watched>,
+}
+
+#[derive(Default)]
+struct Watched {
+    done: Vec<u64>,
+    moved_at: Option<Moment>,
+    pauses: VecDeque<u64>,
+    open: Option<Finding>,
+}
+
+impl Detector for Stall {
+    fn observe(&mut self, record: &Record, state: &State, out: &mut Vec<Change>) {
+        let name = match &record.event {
+            Event::Progress(Progress { run, .. }) | Event::Phase { run, .. } | Event::RunEnded { run, .. } => run,
+            _ => return,
+        };
+        let Some(run) = state.run(&record.node, name) else { return };
+        let watched = self.runs.entry((record.node.clone(), name.clone())).or_default();
+        match &record.event {
+            Event::Progress(progress) if matches!(run.phase, Some((Phase::Measure | Phase::Ramp, _))) => {
+                watched.read(record.at, progress, run, state, out);
+            }
+            Event::RunEnded { .. } => {
+                watched.close(record.at, "to the end of the run", run, out);
+            }
+            Event::Phase { .. } => watched.moved_at = Some(record.at),
+            _ => {}
+        }
+    }
+}
+
+impl Watched {
+    fn read(&mut self, at: Moment, progress: &Progress, run: &RunState, state: &State, out: &mut Vec<Change>) {
+        let since = *self.moved_at.get_or_insert(at);
+        if progress.done != self.done {
+            self.done.clone_from(&progress.done);
+            self.moved_at = Some(at);
+            if self.open.is_some() {
+                return self.close(at, "then completions came again", run, out);
+            }
+            if self.pauses.len() == PAUSES {
+                self.pauses.pop_front();
+            }
+            self.pauses.push_back(at.since(since).0);
+            return;
+        }
+        let still = at.since(since);
+        if progress.in_flight == 0 || still < self.patience() {
+            return;
+        }
+        let grade = GRADES.iter().rev().find(|(long, _)| still >= *long).map_or(Severity::Warn, |(_, severity)| *severity);
+        if self.open.as_ref().is_none_or(|f| f.severity < grade) {
+            self.say(at, since, grade, (progress, run, state), out);
+        }
+    }
+
+    fn patience(&self) -> Span {
+        let mut pauses: Vec<u64> = self.pauses.iter().copied().collect();
+        pauses.sort_unstable();
+        let usual = pauses.get((pauses.len() * 99).div_ceil(100).saturating_sub(1)).copied().unwrap_or(0);
+        LEAST.max(Span(usual.saturating_mul(TIMES_USUAL)))
+    }
+
+    fn say(&mut self, at: Moment, since: Moment, severity: Severity, seen: (&Progress, &RunState, &State), out: &mut Vec<Change>) {
+        let (progress, run, state) = seen;
+        let own = run.start.as_ref().and_then(|s| s.labels.get("device")).map(String::as_str);
+        let evidence = evidence::movers(state, &run.node, own, since);
+        let oldest = progress.oldest.unwrap_or_default();
+        let unit = run.main_figure().map_or(Unit::Count, |(_, unit)| unit);
+        let counted = if unit == Unit::MegabytesPerSecond { Unit::Bytes } else { Unit::Count };
+        let work = Quantity::new(self.done.first().copied().unwrap_or(0) as f64, counted);
+        let when = since.since(run.started.unwrap_or(since));
+        let sentence = format!(
+            "STALL: nothing completed for {} since {when} of the run, after {}; {} in flight, the oldest for {oldest}; {}",
+            at.since(since),
+            short(work),
+            progress.in_flight,
+            moved(&evidence),
+        );
+        let said = self.open.as_ref().map_or(at, |f| f.said);
+        let finding = Finding {
+            id: 0,
+            kind: Kind::Stall,
+            severity,
+            run: Some(run.name.clone()),
+            iteration: run.iteration,
+            onset: since,
+            said,
+            closed: None,
+            from: None,
+            to: Some(Quantity::new(0.0, unit)),
+            work_before: Some(work),
+            evidence,
+            sentence,
+        };
+        out.push(Change { node: run.node.clone(), key: run.name.to_string(), finding: finding.clone() });
+        self.open = Some(finding);
+    }
+
+    fn close(&mut self, at: Moment, how: &str, run: &RunState, out: &mut Vec<Change>) {
+        let Some(mut finding) = self.open.take() else { return };
+        finding.closed = Some(at);
+        finding.sentence.push_str(&format!("; {how}, after {}", at.since(finding.onset)));
+        out.push(Change { node: run.node.clone(), key: run.name.to_string(), finding });
+    }
+}

@@ -1,0 +1,59 @@
+//! The host counters that moved with a finding: medians of the ten seconds before its onset against medians since.
+
+use super::state::{Device, ROWS, Row, State};
+use crate::vocab::finding::Evidence;
+use crate::vocab::moment::{Moment, Span};
+use crate::vocab::node::NodeName;
+use crate::vocab::unit::{Quantity, Unit};
+
+/// How far back "before" reaches.
+const BEFORE: Span = Span::seconds(10);
+/// How many counters a finding names.
+const NAMED: usize = 2;
+
+/// The counters of a node that moved most at `onset`, largest change first, the run's own device before others.
+#[must_use]
+pub fn movers(state: &State, node: &NodeName, own: Option<&str>, onset: Moment) -> Vec<Evidence> {
+    let Some(node) = state.nodes.get(node) else { return Vec::new() };
+    let is_single_cpu = |key: &str| key.starts_with("cpu/") && key != "cpu/";
+    let mut moved: Vec<(f64, Evidence)> = Vec::new();
+    for (key, device) in node.host.devices.iter().filter(|(key, _)| !is_single_cpu(key)) {
+        let weight = if own.is_some_and(|own| key.strip_prefix("disk/") == Some(own)) { 2.0 } else { 1.0 };
+        moved.extend(compare(key, device, onset).map(|(change, evidence)| (weight * change, evidence)));
+    }
+    moved.sort_by(|a, b| b.0.total_cmp(&a.0));
+    moved.into_iter().take(NAMED).map(|(_, evidence)| evidence).collect()
+}
+
+fn compare<'a>(key: &'a str, device: &'a Device, onset: Moment) -> impl Iterator<Item = (f64, Evidence)> + 'a {
+    device.rows.iter().filter_map(move |(index, series)| {
+        let row = ROWS.get(*index)?;
+        let before = series.median_between(onset - BEFORE, onset)?;
+        let after = series.median_between(onset + Span(1), Moment(u64::MAX))?;
+        let quantity = |value| Quantity::new(value, row.unit);
+        let evidence = Evidence { counter: label(key, row), before: quantity(before), after: quantity(after) };
+        let floor = noise_floor(row.unit);
+        Some((((after + floor) / (before + floor)).ln().abs(), evidence))
+    })
+}
+
+/// `vda await`, `cpu iowait`, `eth0 rx`, `io full` → the words on the screen.
+#[must_use]
+pub fn label(key: &str, row: &Row) -> String {
+    match key.split_once('/') {
+        Some((source, "")) => format!("{source} {}", row.name),
+        Some(("pressure", device)) => format!("pressure {device} {}", row.name),
+        Some((_, device)) => format!("{device} {}", row.name),
+        None => row.name.to_owned(),
+    }
+}
+
+/// What a counter of this unit may move by without meaning anything; keeps 0.1 against 0.01 from looking like a tenfold change.
+fn noise_floor(unit: Unit) -> f64 {
+    match unit {
+        Unit::Percent => 3.0,
+        Unit::Iops | Unit::PerSecond => 20.0,
+        Unit::Bytes => 64e6,
+        _ => 1.0,
+    }
+}

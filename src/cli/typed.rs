@@ -1,0 +1,183 @@
+//! The grammar of the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Live acceptance testing of servers and cloud nodes.
+#[derive(Debug, Parser)]
+#[command(name = "shakedown", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
+pub struct Typed {
+    /// What to do; without it, a preset is run, or chosen from a list.
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+    /// The run that is meant when no verb is typed.
+    #[command(flatten)]
+    pub run: MaybeRun,
+}
+
+const EXIT_CODES: &str = "Exit codes of run and judge: 0 PASS, 1 FAIL, 2 NOT PROVEN, 3 could not run.";
+
+/// `shakedown PRESET …`: as `run`, with the preset left out for the list.
+#[derive(Debug, Args)]
+pub struct MaybeRun {
+    /// A preset's name, or the path of a preset file; without it, the list of presets opens
+    pub preset: Option<String>,
+    /// How it is to be run.
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+/// The verbs. A verb appears when it works.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Run a preset: on the screen, or headless where there is no terminal
+    Run {
+        /// A preset's name, or the path of a preset file
+        preset: String,
+        /// How.
+        #[command(flatten)]
+        options: Box<RunOptions>,
+    },
+    /// Attach to a running session, or replay a finished one; without a name, the one that runs, or the list
+    Watch {
+        /// A running session's name, or a session file
+        session: Option<String>,
+        /// Replay so many times as fast as it happened, or all at once
+        #[arg(long, value_name = "N|max", default_value = "max")]
+        speed: Speed,
+        /// How it is shown.
+        #[command(flatten)]
+        show: Show,
+    },
+    /// Judge a session file again
+    Judge {
+        /// The session file
+        session: PathBuf,
+        /// Judge by this preset's checks instead of the session's own
+        #[arg(long, value_name = "PRESET")]
+        preset: Option<String>,
+        /// Ignore the recorded findings and let today's detectors look
+        #[arg(long)]
+        redetect: bool,
+    },
+    /// List the presets, show one, or check a file
+    Presets {
+        /// What to do with them.
+        #[command(subcommand)]
+        what: Option<PresetVerb>,
+    },
+    /// List the themes
+    Themes,
+    /// What this node is
+    Inventory {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+        /// Read the host below this directory instead of /
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+    },
+    /// The node's side of a session; started by the runner
+    #[command(hide = true)]
+    Agent {
+        /// Read the host below this directory instead of /
+        #[arg(long)]
+        root: Option<PathBuf>,
+    },
+    /// One kernel at work; started by the agent
+    #[command(hide = true)]
+    Worker,
+    /// Keeps a session; started by the screen
+    #[command(hide = true)]
+    Runner,
+}
+
+/// What can be done with presets.
+#[derive(Debug, Subcommand)]
+pub enum PresetVerb {
+    /// Print a preset as it is written
+    Show {
+        /// Its name or path
+        name: String,
+    },
+    /// Check a preset file
+    Check {
+        /// Its path
+        file: PathBuf,
+    },
+}
+
+/// How a preset is run.
+#[derive(Debug, Args)]
+pub struct RunOptions {
+    /// Without a screen: a line per iteration and the verdict
+    #[arg(long)]
+    pub headless: bool,
+    /// With --headless: the records as JSON lines, and nothing else
+    #[arg(long, requires = "headless")]
+    pub json: bool,
+    /// Say what would be done to this node, and stop
+    #[arg(long)]
+    pub plan: bool,
+    /// Where the session is written
+    #[arg(long, value_name = "FILE")]
+    pub session: Option<PathBuf>,
+    /// Directory for test files
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    pub target: PathBuf,
+    /// Only these runs of the preset
+    #[arg(long, value_name = "RUN", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Change a parameter: `disk-write.size=4GiB`, `cpu-float.iterations=5`
+    #[arg(long, value_name = "RUN.PARAM=VALUE")]
+    pub set: Vec<String>,
+    /// A nominal roof: `cpu=35.2 GFLOPS`
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub roof: Vec<String>,
+    /// Read the host below this directory instead of /
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Names of local nodes, each with an agent of its own
+    #[arg(long, hide = true)]
+    pub node: Vec<String>,
+    /// How it is shown.
+    #[command(flatten)]
+    pub show: Show,
+}
+
+/// How a session is shown.
+#[derive(Clone, Debug, Args)]
+pub struct Show {
+    /// A theme's name, or the path of a theme file
+    #[arg(long, value_name = "THEME")]
+    pub theme: Option<String>,
+    /// Only ASCII characters
+    #[arg(long)]
+    pub ascii: bool,
+    /// Panic when this frame is drawn, to try the way out
+    #[arg(long, hide = true)]
+    pub panic_at: Option<u64>,
+}
+
+/// The speed of a replay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Speed {
+    /// All at once.
+    Max,
+    /// So many times as fast as it happened.
+    Times(f64),
+}
+
+impl std::str::FromStr for Speed {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "max" {
+            return Ok(Self::Max);
+        }
+        match text.parse::<f64>() {
+            Ok(times) if times > 0.0 && times.is_finite() => Ok(Self::Times(times)),
+            _ => Err(format!("`{text}` is no speed; expected a number above 0, or max")),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! From a preset and what was typed behind it to the plan that is meant.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::presets::{self, Source};
+use super::typed::RunOptions;
+use crate::vocab::plan::{Plan, Run};
+use crate::vocab::unit::Quantity;
+
+/// The plan that is meant: the preset with `--only`, `--set`, `--roof` and `--target` applied.
+///
+/// # Errors
+/// One line that names the option and what is wrong with it.
+pub fn plan(source: &Source, options: &RunOptions) -> Result<Plan, String> {
+    let mut plan = presets::parse(source)?;
+    keep_only(&mut plan, &options.only)?;
+    for text in &options.set {
+        set(&mut plan, text).map_err(|why| format!("--set {text}: {why}"))?;
+    }
+    for text in &options.roof {
+        let (name, value) = text.split_once('=').ok_or_else(|| format!("--roof {text}: expected NAME=VALUE"))?;
+        let value: Quantity = value.parse().map_err(|why| format!("--roof {text}: {why}"))?;
+        plan.roofs.insert(name.to_owned(), value);
+    }
+    for run in &mut plan.runs {
+        run.target.get_or_insert_with(|| absolute(&options.target));
+    }
+    presets::validate(&plan)?;
+    Ok(plan)
+}
+
+fn absolute(path: &Path) -> std::path::PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+fn keep_only(plan: &mut Plan, only: &[String]) -> Result<(), String> {
+    for name in only {
+        if !plan.runs.iter().any(|r| &*r.name.0 == name) {
+            let names: Vec<&str> = plan.runs.iter().map(|r| &*r.name.0).collect();
+            return Err(format!("--only {name}: there is no such run; there are: {}", names.join(", ")));
+        }
+    }
+    if !only.is_empty() {
+        plan.runs.retain(|r| only.iter().any(|name| &*r.name.0 == name));
+        let runs = &plan.runs;
+        plan.checks.retain(|c| {
+            let run = c.of.split('.').next().unwrap_or_default();
+            run == "*" || runs.iter().any(|r| &*r.name.0 == run)
+        });
+    }
+    Ok(())
+}
+
+/// `RUN.PARAM=VALUE`: a field of the run, or a parameter of its kernel.
+fn set(plan: &mut Plan, text: &str) -> Result<(), String> {
+    let (path, value) = text.split_once('=').ok_or("expected RUN.PARAM=VALUE")?;
+    let (name, parameter) = path.split_once('.').ok_or("expected RUN.PARAM=VALUE")?;
+    let run = plan.runs.iter_mut().find(|r| &*r.name.0 == name).ok_or_else(|| format!("there is no run `{name}`"))?;
+    let mut json = serde_json::to_value(&*run).map_err(|e| e.to_string())?;
+    let place = find(&mut json, parameter).ok_or_else(|| format!("run `{name}` has no parameter `{parameter}`"))?;
+    // `8`, `true` and `{"N":2000}` are meant as such, anything else as text: `4GiB`, `5 s`.
+    let typed = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+    *place = typed;
+    let meant: Run = serde_json::from_value(json).map_err(|e| e.to_string())?;
+    *run = meant;
+    Ok(())
+}
+
+/// The field of a run with this name, or the parameter of its kernel.
+fn find<'a>(run: &'a mut Value, parameter: &str) -> Option<&'a mut Value> {
+    let fields = run.as_object_mut()?;
+    if parameter != "kernel" && parameter != "name" && fields.contains_key(parameter) {
+        return fields.get_mut(parameter);
+    }
+    let kernel = fields.get_mut("kernel")?.as_object_mut()?;
+    kernel.values_mut().next()?.as_object_mut()?.get_mut(parameter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocab::plan::Load;
+    use crate::vocab::size::ByteSize;
+
+    fn quick() -> Plan {
+        presets::parse(&presets::find("quick", None).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn parameters_of_kernels_and_runs_are_set_by_name() {
+        let mut plan = quick();
+        set(&mut plan, "disk-write.size=4GiB").unwrap();
+        set(&mut plan, "disk-write.iterations=7").unwrap();
+        set(&mut plan, "cpu-float.size={\"N\":500}").unwrap();
+        let run = plan.runs.iter().find(|r| &*r.name.0 == "disk-write").unwrap();
+        assert_eq!(run.iterations, 7);
+        assert!(matches!(&run.kernel, Load::Disk(disk) if disk.size == ByteSize(4 << 30)));
+    }
+
+    #[test]
+    fn what_cannot_be_set_is_said() {
+        let mut plan = quick();
+        assert!(set(&mut plan, "disk-write.sise=4GiB").unwrap_err().contains("no parameter `sise`"));
+        assert!(set(&mut plan, "disk-wright.size=4GiB").unwrap_err().contains("no run `disk-wright`"));
+        assert!(set(&mut plan, "disk-write.size=4Gobs").unwrap_err().contains("`Gobs`"));
+        assert!(set(&mut plan, "disk-write").unwrap_err().contains("expected RUN.PARAM=VALUE"));
+    }
+
+    #[test]
+    fn checks_of_runs_left_out_go_with_them() {
+        let mut plan = quick();
+        keep_only(&mut plan, &["memory".to_owned()]).unwrap();
+        assert_eq!(plan.runs.len(), 1);
+        assert!(plan.checks.iter().all(|c| c.of.starts_with('*')));
+        assert!(keep_only(&mut plan, &["nothing".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,47 @@
+//! `shakedown judge`: the verdict on a session file, again.
+
+use std::path::Path;
+
+use super::{Ended, print, warn};
+use crate::analysis::detect::redetect as detect_anew;
+use crate::analysis::state::State;
+use crate::analysis::verdict;
+use crate::cli::presets;
+use crate::session::reader::{Item, Reader};
+use crate::view::headless::verdict_block;
+use crate::view::words;
+use crate::vocab::event::Record;
+
+pub(super) fn judge(session: &Path, preset: Option<&str>, redetect: bool) -> Ended {
+    let reader = Reader::open(session).map_err(|e| e.to_string())?;
+    let mut records: Vec<Record> = Vec::new();
+    for item in reader {
+        match item {
+            Item::Record(record) => records.push(*record),
+            Item::Damaged(number, error) => warn(&format!("{}:{number}: {error}; skipped", session.display())),
+        }
+    }
+    let mut recorded = State::default();
+    records.iter().for_each(|record| recorded.apply(record));
+    let state = if redetect { detect_anew(&records) } else { recorded.clone() };
+    let own = state.opening.as_ref().map(|o| o.plan.clone()).ok_or("the session has no plan")?;
+    let plan = match preset {
+        Some(name) => presets::parse(&presets::find(name, presets::directory().as_deref())?)?,
+        None => own,
+    };
+    let verdict = verdict::judge(&plan, &state);
+    let mut text = words::findings(&state);
+    text.push_str(&verdict_block(&verdict, state.nodes.len() > 1));
+    if redetect {
+        text.push_str(if state.findings == recorded.findings { "Findings: as recorded.\n" } else { "Findings: not as recorded.\n" });
+    }
+    match recorded.verdict {
+        Some(then) if then.decision != verdict.decision => {
+            text.push_str(&format!("When the session was closed the verdict was {}.\n", then.headline()));
+        }
+        None => text.push_str("The session was not finished; its record ends without a verdict.\n"),
+        Some(_) => {}
+    }
+    print(&text);
+    Ok(verdict.exit_code())
+}

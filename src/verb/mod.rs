@@ -1,0 +1,51 @@
+//! The composition roots: one file a verb. They put rooms together and hold no logic of their own.
+
+mod inventory;
+mod judge;
+mod presets;
+mod process;
+mod run;
+mod screen;
+mod watch;
+
+use crate::cli::typed::{Typed, Verb};
+
+/// What a verb comes to: an exit code, or one line for standard error and the code 3.
+pub type Ended = Result<u8, String>;
+
+/// Does what was typed.
+///
+/// # Errors
+/// One line that says what is wrong, where, and what to do.
+pub fn perform(typed: Typed) -> Ended {
+    match typed.verb {
+        None => run::preset(typed.run.preset.as_deref(), &typed.run.options),
+        Some(Verb::Run { preset, options }) => run::preset(Some(&preset), &options),
+        Some(Verb::Watch { session, speed, show }) => watch::watch(session.as_deref(), speed, &show),
+        Some(Verb::Judge { session, preset, redetect }) => judge::judge(&session, preset.as_deref(), redetect),
+        Some(Verb::Presets { what }) => presets::presets(what),
+        Some(Verb::Themes) => presets::themes(),
+        Some(Verb::Inventory { json, root }) => inventory::inventory(json, root),
+        Some(Verb::Agent { root }) => process::agent(root),
+        Some(Verb::Worker) => process::worker(),
+        Some(Verb::Runner) => process::runner(),
+    }
+}
+
+/// A runtime of one thread: nothing here needs more, and a node under test has better use for its cores.
+fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| format!("no runtime: {e}"))
+}
+
+/// Writes text to standard output; a reader that has gone away is no error.
+fn print(text: &str) {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes a line to standard error.
+fn warn(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "shakedown: {text}");
+}

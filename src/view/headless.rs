@@ -1,0 +1,145 @@
+//! The view without a screen: a line per iteration, finding and remark, and the verdict as a block.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::words;
+use crate::analysis::state::State;
+use crate::session::client::Heard;
+use crate::vocab::event::{Event, Record};
+use crate::vocab::line;
+use crate::vocab::moment::Moment;
+use crate::vocab::text::neutral;
+use crate::vocab::unit::short;
+use crate::vocab::verdict::{Decision, Verdict};
+
+/// Figures printed on an iteration's line, the main one first.
+const FIGURES: usize = 4;
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Lines for people.
+    Lines,
+    /// The records themselves, as JSON lines.
+    Json,
+}
+
+/// Prints a session as it comes.
+#[derive(Debug)]
+pub struct Printer<W: Write> {
+    out: W,
+    form: Form,
+    /// The fold of everything printed so far.
+    pub state: State,
+}
+
+impl<W: Write> Printer<W> {
+    /// Prints to `out`.
+    pub fn new(out: W, form: Form) -> Self {
+        Self { out, form, state: State::default() }
+    }
+
+    /// Takes in one word of the session, and prints what is worth a line.
+    pub fn hear(&mut self, heard: &Heard) -> io::Result<()> {
+        match heard {
+            Heard::Record(record) => {
+                self.state.apply(record);
+                match self.form {
+                    Form::Json => self.out.write_all(line::encode(record).map_err(io::Error::other)?.as_bytes())?,
+                    Form::Lines => self.print(record)?,
+                }
+            }
+            Heard::Damaged(why) if self.form == Form::Lines => writeln!(self.out, "  damaged: {why}")?,
+            Heard::Damaged(_) => {}
+        }
+        self.out.flush()
+    }
+
+    /// Says how it ended, when it did; one that did not is said to be unfinished.
+    pub fn end(&mut self) -> io::Result<()> {
+        if self.form == Form::Json {
+            return Ok(());
+        }
+        match &self.state.verdict {
+            Some(verdict) => write!(self.out, "{}", verdict_block(verdict, self.state.nodes.len() > 1))?,
+            None => writeln!(self.out, "The record ends here, without a verdict: the session was not finished.")?,
+        }
+        self.out.flush()
+    }
+
+    fn print(&mut self, record: &Record) -> io::Result<()> {
+        let text = match &record.event {
+            Event::SessionOpened(opening) => {
+                let plan = &opening.plan;
+                writeln!(self.out, "session {}  started {}", opening.session, opening.started)?;
+                return writeln!(self.out, "plan    {}: {}", neutral(&plan.name), neutral(&plan.title));
+            }
+            Event::NodeJoined { inventory, .. } => {
+                let (host, cpu) = (neutral(&inventory.host), neutral(&inventory.cpu));
+                format!("{host}: {} CPUs {cpu}, {:.1} GB of memory, Linux {}", inventory.cpus, inventory.memory as f64 / 1e9, inventory.kernel)
+            }
+            Event::NodeLost { why } => format!("node lost: {}", neutral(why)),
+            Event::RunStarted(start) => {
+                let labels: Vec<String> = start.labels.iter().map(|(k, v)| format!("{k} {v}")).collect();
+                format!("{:<16} begins: {}", start.run, neutral(&labels.join(", ")))
+            }
+            Event::IterationEnded { run, iteration, .. } => self.iteration(record, run, *iteration),
+            Event::RunEnded { run, outcome } => format!("{run:<16} {}", neutral(&words::outcome(outcome))),
+            Event::Found(finding) => format!("{}", neutral(&finding.sentence)),
+            Event::ConditionsChanged(_) | Event::Noted(_) | Event::Commanded(_) => {
+                neutral(self.state.remarks.last().map_or("", |r| r.text.as_str()))
+            }
+            Event::Lost(n) => format!("{n} events were lost here"),
+            _ => return Ok(()),
+        };
+        let node = if self.state.nodes.len() > 1 { format!("{:<8} ", record.node) } else { String::new() };
+        writeln!(self.out, "{}  {node}{text}", self.clock(record))
+    }
+
+    /// Minutes, seconds and tenths since the session began.
+    fn clock(&self, record: &Record) -> String {
+        let at = if record.node.is_runner() { record.at } else { self.state.to_runner(&record.node, record.at) };
+        clock(self.state.opened, at)
+    }
+
+    fn iteration(&self, record: &Record, run: &crate::vocab::plan::RunName, iteration: u32) -> String {
+        let Some(state) = self.state.run(&record.node, run) else { return String::new() };
+        let mut text = format!("{run:<16} {iteration}/{}", state.iterations);
+        let figures = state.done.last().map(|i| i.figures.as_slice()).unwrap_or_default();
+        for figure in figures.iter().take(FIGURES) {
+            let _ = write!(text, "  {} {}", figure.name, short(figure.quantity()));
+        }
+        text
+    }
+}
+
+fn clock(opened: Moment, at: Moment) -> String {
+    let tenths = at.since(opened).0 / 100_000;
+    format!("{:>3}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10)
+}
+
+/// The verdict as a block of text: the lines, then the headline.
+#[must_use]
+pub fn verdict_block(verdict: &Verdict, name_nodes: bool) -> String {
+    let mut text = String::from("\n");
+    for line in &verdict.lines {
+        let mark = words::mark(line.decision);
+        let node = if name_nodes { format!("{:<8} ", line.node) } else { String::new() };
+        let margin = if line.margin.is_empty() { String::new() } else { format!(" (margin {})", line.margin) };
+        let limit = if line.limit.is_empty() { String::new() } else { format!(" {}", line.limit) };
+        let _ = writeln!(
+            text,
+            "{mark} {:<10} {node}{:<26} {}{limit}: {}{margin}",
+            line.decision,
+            neutral(&line.of),
+            neutral(&line.comparison),
+            neutral(&line.measured),
+        );
+        if line.decision != Decision::Pass || !line.margin.is_empty() {
+            let _ = writeln!(text, "             {}", neutral(&line.reason));
+        }
+    }
+    let _ = writeln!(text, "\nVERDICT: {}", verdict.headline());
+    text
+}
