@@ -7,6 +7,7 @@
 mod disk;
 mod integer;
 mod linpack;
+mod random;
 mod stream;
 mod synthetic;
 mod threads;
