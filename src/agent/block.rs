@@ -81,10 +81,10 @@ fn parent_by_name(name: &str) -> Option<&str> {
     if let Some(disk) = stem.strip_suffix('p').filter(|disk| disk.ends_with(|c: char| c.is_ascii_digit())) {
         return Some(disk);
     }
-    let lettered = |kind: &&str| {
+    let lettered = |kind: &str| {
         stem.strip_prefix(kind).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_lowercase()))
     };
-    ["sd", "hd", "vd", "xvd", "dasd"].iter().any(|kind| lettered(&kind)).then_some(stem)
+    ["sd", "hd", "vd", "xvd", "dasd"].iter().any(|kind| lettered(kind)).then_some(stem)
 }
 
 #[cfg(test)]

@@ -125,8 +125,8 @@ pub(super) mod fake {
         let mut sink = Sink::default();
         sink.turn_to(sampler.source(), None);
         sampler.sample(&mut sink).unwrap();
-        let (described, samples) = sink.take();
-        let name = |id: u32| described.iter().find(|d| d.id == id).unwrap();
+        let (known, samples) = sink.take();
+        let name = |id: u32| known.iter().find(|d| d.id == id).unwrap();
         samples.iter().map(|s| format!("{} {} {}", name(s.0).device, name(s.0).field, s.1)).collect()
     }
 

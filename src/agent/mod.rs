@@ -7,6 +7,7 @@
 mod block;
 pub mod clock;
 pub mod conditions;
+mod cpuinfo;
 pub mod engine;
 pub mod hold;
 mod host;
