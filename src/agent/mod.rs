@@ -4,13 +4,17 @@
 //! or screens. `agent` never waits for a worker that will not die; when its input ends it stops its worker and is gone within
 //! two seconds. A `worker` runs one kernel, is the first to be killed for memory, and may hang in the kernel for ever.
 
+mod block;
 pub mod conditions;
+mod cpuinfo;
 pub mod engine;
 pub mod hold;
+mod host;
 pub mod inventory;
 mod job;
 pub mod kernel;
 pub mod meter;
+mod mount;
 pub mod resources;
 pub mod sampler;
 pub mod supervise;

@@ -1,1 +1,311 @@
-//! Skeleton.
+//! What a preflight must know before anything is loaded: the places that would be written, what each run would take, and what
+//! else is at work on the node.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::fs::{Access, StatVfs, access, statvfs};
+
+use super::kernel;
+use super::mount::Mounts;
+use super::resources::Resources;
+use super::{hold, host};
+use crate::vocab::moment::Span;
+use crate::vocab::plan::{Plan, Run};
+use crate::vocab::survey::{Needs, Survey, Target};
+use crate::vocab::text::neutral;
+
+pub use super::mount::device_of;
+
+/// The directory of a run that names none: on disk on every distribution, where `/tmp` may be memory.
+pub const DEFAULT_TARGET: &str = "/var/tmp";
+
+/// A file system that takes longer to answer than this is not used.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Beginnings of process names whose owners load a node; the kernel cuts names after 15 bytes.
+const NEIGHBOURS: [&str; 9] =
+    ["qemu-system", "qemu-kvm", "ceph-osd", "ceph-mon", "fio", "stress-ng", "sysbench", "xhpl", "memtester"];
+
+/// What `md` does to its disks by itself.
+const REBUILDS: [&str; 4] = ["resync", "recovery", "check", "reshape"];
+
+/// Surveys the node for a plan; loads nothing. `root` stands for `/` in what is read of `/proc` and `/sys`, while the target
+/// directories are those of this machine.
+#[must_use]
+pub fn take(plan: &Plan, root: &Path, node: &Resources) -> Survey {
+    let mut targets: Vec<PathBuf> = Vec::new();
+    let mut needs = Vec::new();
+    for run in &plan.runs {
+        let (need, directory) = need(run, node);
+        needs.push(need);
+        targets.extend(directory.filter(|directory| !targets.contains(directory)));
+    }
+    let mounts = Mounts::read(root);
+    Survey {
+        targets: targets.into_iter().map(|path| target(path, root, &mounts)).collect(),
+        needs,
+        memory_available: node.memory,
+        cpus: u32::try_from(node.cpus.len()).unwrap_or(u32::MAX),
+        load: load(root),
+        root: rustix::process::geteuid().is_root(),
+        page: node.page as u64,
+        held_by: hold::holder(),
+        neighbours: neighbours(root),
+    }
+}
+
+/// What a run takes, and the directory it would write to. A run that this node cannot do counts as one that loads it, since it
+/// may come to be possible until its turn, and its directory is looked at when the plan names one, as that may be the reason.
+fn need(run: &Run, node: &Resources) -> (Needs, Option<PathBuf>) {
+    let directory = run.target.clone().unwrap_or_else(|| DEFAULT_TARGET.into());
+    let nothing =
+        Needs { run: run.name.clone(), memory: 0, disk: 0, writes: 0, time: Span::ZERO, loads: true, impossible: None };
+    match kernel::build(run, &directory, node) {
+        Ok(kernel) => {
+            let takes = kernel.takes();
+            let times = u64::from(run.iterations);
+            let need = Needs {
+                memory: takes.memory,
+                disk: takes.disk,
+                writes: takes.writes.saturating_mul(times),
+                time: Span(takes.time.0.saturating_mul(times)),
+                loads: takes.loads,
+                ..nothing
+            };
+            (need, (takes.disk > 0).then_some(directory))
+        }
+        Err(why) => (Needs { impossible: Some(neutral(&why.to_string())), ..nothing }, run.target.clone()),
+    }
+}
+
+fn target(path: PathBuf, root: &Path, mounts: &Mounts) -> Target {
+    let unknown = Target {
+        path: path.clone(),
+        file_system: mounts.over(&path).map(|mount| neutral(&mount.kind)).unwrap_or_default(),
+        device: String::new(),
+        free: 0,
+        total: 0,
+        in_memory: false,
+        unusable: Some("the file system does not answer".to_owned()),
+    };
+    // In a thread of its own: what hangs in the kernel can be left behind there.
+    let (answer, answered) = mpsc::sync_channel(1);
+    let (root, mounts) = (root.to_owned(), mounts.clone());
+    let asked = std::thread::Builder::new().spawn(move || answer.send(examined(path, &root, &mounts)));
+    match asked {
+        Ok(_) => answered.recv_timeout(PATIENCE).unwrap_or(unknown),
+        Err(why) => Target { unusable: Some(format!("cannot be looked at: {why}")), ..unknown },
+    }
+}
+
+fn examined(path: PathBuf, root: &Path, mounts: &Mounts) -> Target {
+    let resolved = mounts.resolve(&path);
+    let mount = mounts.over(&resolved);
+    let mut target = Target {
+        path,
+        file_system: mount.map(|mount| neutral(&mount.kind)).unwrap_or_default(),
+        device: mount.and_then(|mount| mount.device(root)).map(|name| neutral(&name)).unwrap_or_default(),
+        free: 0,
+        total: 0,
+        in_memory: mount.is_some_and(|mount| mount.in_memory(root, mounts)),
+        unusable: None,
+    };
+    if mount.is_some_and(super::mount::Mount::is_remote) {
+        let why = format!("on a remote file system ({}); not asked for its free space", target.file_system);
+        target.unusable = Some(why);
+        return target;
+    }
+    if let Ok(space) = statvfs(&resolved) {
+        (target.free, target.total) = space_of(&space);
+    }
+    target.unusable = unusable(&resolved, mount.is_some_and(|mount| mount.read_only));
+    target
+}
+
+/// Bytes free for this user, and bytes in all.
+fn space_of(space: &StatVfs) -> (u64, u64) {
+    (space.f_bavail.saturating_mul(space.f_frsize), space.f_blocks.saturating_mul(space.f_frsize))
+}
+
+fn unusable(path: &Path, read_only: bool) -> Option<String> {
+    match std::fs::metadata(path) {
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Some("missing".to_owned()),
+        Err(why) => return Some(why.to_string()),
+        Ok(meta) if !meta.is_dir() => return Some("not a directory".to_owned()),
+        Ok(_) => {}
+    }
+    if read_only {
+        return Some("on a read-only file system".to_owned());
+    }
+    match access(path, Access::WRITE_OK | Access::EXEC_OK) {
+        Err(rustix::io::Errno::ROFS) => Some("on a read-only file system".to_owned()),
+        Err(why) => Some(format!("not writable: {why}")),
+        Ok(()) => hold::is_held(path).then(|| "held by another session".to_owned()),
+    }
+}
+
+fn load(root: &Path) -> f64 {
+    let line = host::value(&root.join("proc/loadavg")).unwrap_or_default();
+    let first = line.split_ascii_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+    first.filter(|load| load.is_finite()).unwrap_or(0.0)
+}
+
+fn neighbours(root: &Path) -> Vec<String> {
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    let proc = root.join("proc");
+    for entry in host::names(&proc).iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit())) {
+        let Some(name) = host::value(&proc.join(entry).join("comm")) else { continue };
+        let Some(known) = NEIGHBOURS.iter().find(|known| is_neighbour(&name, known)) else { continue };
+        // A stressor calls itself after what it does; its name is that of the whole.
+        let name = if name.starts_with("stress-ng") { (*known).to_owned() } else { name };
+        *counts.entry(name).or_default() += 1;
+    }
+    let counted = |(name, count): (String, u32)| if count > 1 { format!("{name} ({count})") } else { name };
+    let mut found: Vec<String> = counts.into_iter().map(counted).collect();
+    let mdstat = host::text(&root.join("proc/mdstat")).unwrap_or_default();
+    let running = |work: &&&str| mdstat.lines().any(|line| line.contains('%') && line.contains(&format!("{work} =")));
+    found.extend(REBUILDS.iter().filter(running).map(|work| format!("md {work}")));
+    found
+}
+
+/// Whether a process of this name is one of that kind: the name itself, or one that goes on after a dash.
+fn is_neighbour(name: &str, known: &str) -> bool {
+    name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::host::fake;
+    use crate::vocab::plan::{Load, Synthetic};
+    use crate::vocab::unit::{Quantity, Unit};
+
+    fn node() -> Resources {
+        Resources { cpus: vec![0, 1], memory: 1 << 30, caches: None, page: 4096 }
+    }
+
+    fn mountinfo(point: &Path, rest: &str) -> String {
+        format!("1 1 0:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:9 / {} {rest}\n", point.display())
+    }
+
+    /// The target `directory` on a machine where it is mounted like that.
+    fn mounted(directory: &Path, rest: &str) -> Target {
+        let root = fake::root(&[("proc/self/mountinfo", &mountinfo(directory, rest))]);
+        let mounts = Mounts::read(root.path());
+        target(directory.to_owned(), root.path(), &mounts)
+    }
+
+    fn directory() -> (tempfile::TempDir, PathBuf) {
+        let keep = tempfile::tempdir().unwrap();
+        let path = std::fs::canonicalize(keep.path()).unwrap();
+        (keep, path)
+    }
+
+    #[test]
+    fn a_local_directory_is_asked_for_its_space() {
+        let (_keep, path) = directory();
+        let got = mounted(&path, "rw - ext4 /dev/sda1 rw");
+        assert_eq!((got.file_system.as_str(), got.in_memory, got.unusable), ("ext4", false, None));
+        assert!(got.total > 0 && got.free <= got.total);
+        assert!(mounted(&path, "rw - tmpfs tmpfs rw").in_memory);
+    }
+
+    #[test]
+    fn a_remote_directory_is_not_asked_for_anything() {
+        let (_keep, path) = directory();
+        for kind in ["nfs", "nfs4", "cifs", "smb3", "autofs", "fuse.sshfs", "9p"] {
+            let got = mounted(&path, &format!("rw - {kind} x rw"));
+            let why = format!("on a remote file system ({kind}); not asked for its free space");
+            assert_eq!((got.free, got.total, got.unusable), (0, 0, Some(why)));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_unusable() {
+        let (_keep, path) = directory();
+        let why = |path: &Path, rest: &str| mounted(path, rest).unusable.unwrap_or_default();
+        assert_eq!(why(&path.join("missing"), "rw - ext4 x rw"), "missing");
+        std::fs::write(path.join("file"), "").unwrap();
+        assert_eq!(why(&path.join("file"), "rw - ext4 x rw"), "not a directory");
+        assert_eq!(why(&path, "ro - ext4 x rw"), "on a read-only file system");
+        assert_eq!(why(&path, "rw - ext4 x ro"), "on a read-only file system");
+        let lock = std::fs::File::open(&path).unwrap();
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+        assert_eq!(why(&path, "rw - ext4 x rw"), "held by another session");
+    }
+
+    #[test]
+    fn a_link_leads_to_the_file_system_behind_it() {
+        let (_keep, path) = directory();
+        std::fs::create_dir(path.join("there")).unwrap();
+        std::os::unix::fs::symlink("there", path.join("here")).unwrap();
+        let root = fake::root(&[("proc/self/mountinfo", &mountinfo(&path.join("there"), "rw - nfs server:/ rw"))]);
+        let got = target(path.join("here"), root.path(), &Mounts::read(root.path()));
+        assert_eq!((got.path, got.file_system.as_str()), (path.join("here"), "nfs"));
+    }
+
+    #[test]
+    fn a_plan_is_surveyed_run_by_run() {
+        let synthetic = Synthetic {
+            rate: Quantity::new(1.0, Unit::EventsPerSecond),
+            time: Span::seconds(1),
+            shape: crate::vocab::plan::Shape::Level,
+            noise: 0.0,
+        };
+        let run = |name: &str| Run {
+            name: name.into(),
+            kernel: Load::Synthetic(synthetic.clone()),
+            iterations: 2,
+            target: None,
+            deadline: None,
+            seed: 1,
+        };
+        let plan = Plan {
+            name: String::new(),
+            title: String::new(),
+            about: String::new(),
+            smoke: false,
+            runs: vec![run("a"), run("b")],
+            checks: vec![],
+            roofs: BTreeMap::new(),
+        };
+        let root = fake::root(&[("proc/loadavg", "1.25 0.5 0.1 1/200 7\n")]);
+        let got = take(&plan, root.path(), &node());
+        assert_eq!((got.load, got.cpus, got.page, got.memory_available), (1.25, 2, 4096, 1 << 30));
+        let names: Vec<&str> = got.needs.iter().map(|need| &*need.run.0).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(got.targets, []);
+    }
+
+    #[test]
+    fn neighbours_are_counted_by_name() {
+        let md = "md0 : active raid1\n      [==>..]  recovery = 12.6% (1/8) finish=1min\n";
+        let root = fake::root(&[
+            ("proc/12/comm", "qemu-system-x86\n"),
+            ("proc/13/comm", "qemu-system-x86\n"),
+            ("proc/14/comm", "ceph-osd\n"),
+            ("proc/15/comm", "stress-ng-cpu\n"),
+            ("proc/16/comm", "stress-ng\n"),
+            ("proc/17/comm", "fiona\n"),
+            ("proc/x/comm", "fio\n"),
+            ("proc/mdstat", md),
+        ]);
+        assert_eq!(neighbours(root.path()), ["ceph-osd", "qemu-system-x86 (2)", "stress-ng (2)", "md recovery"]);
+        for end in 0..md.len() {
+            fake::put(root.path(), "proc/mdstat", &md[..end]);
+            neighbours(root.path());
+        }
+        let waiting = fake::root(&[("proc/mdstat", "md1 : active raid1\n        resync=DELAYED\n")]);
+        assert_eq!(neighbours(waiting.path()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_load_that_is_no_number_is_none() {
+        for text in ["", "x", "NaN 1 1", "inf"] {
+            assert_eq!(load(fake::root(&[("proc/loadavg", text)]).path()), 0.0);
+        }
+    }
+}

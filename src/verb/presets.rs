@@ -27,3 +27,8 @@ pub(super) fn presets(what: Option<PresetVerb>) -> Ended {
     }
     Ok(0)
 }
+
+pub(super) fn themes() -> Ended {
+    print("skeleton\n");
+    Ok(0)
+}

@@ -14,7 +14,7 @@ const TAIL: &str = ",\"crc\":\"";
 const TAIL_LENGTH: usize = TAIL.len() + 8 + 2;
 
 /// Why a line is no record. Each message is what the reader of a session is told about the line.
-#[derive(Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum LineError {
     /// The line does not end in a checksum: cut off, or not ours.
     #[error("torn: the line does not end in a checksum")]

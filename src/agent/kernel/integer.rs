@@ -207,7 +207,7 @@ mod tests {
         kernel.prepare(&meter, &Stop::default()).unwrap();
         let measured = kernel.iterate(&meter, &Stop::default()).unwrap();
         assert!(measured.figures[0].value > 100.0);
-        assert!(meter.read(crate::agent::clock::now(), false).done[0] > 2);
+        assert!(meter.read(crate::clock::now(), false).done[0] > 2);
         kernel.primes += 1;
         let found = kernel.iterate(&meter, &Stop::default());
         assert!(

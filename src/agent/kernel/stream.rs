@@ -310,7 +310,7 @@ mod tests {
         let names: Vec<&str> = measured.figures.iter().map(|f| f.name.as_str()).collect();
         assert_eq!(names, ["copy_mb_per_s", "scale_mb_per_s", "add_mb_per_s", "triad_mb_per_s"]);
         assert!(measured.figures.iter().all(|f| f.value.is_finite() && f.value > 10.0));
-        let done = meter.read(crate::agent::clock::now(), false).done[0];
+        let done = meter.read(crate::clock::now(), false).done[0];
         assert!(done > 0 && done % (100_001 * 80) == 0, "{done} is no whole number of passes");
     }
 

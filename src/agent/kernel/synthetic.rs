@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{Description, KernelError, Measured, Stop, Takes};
-use crate::agent::clock::now;
+use crate::clock::now;
 use crate::agent::meter::{Lanes, Meter};
 use crate::vocab::event::{MeterSpec, Phase};
 use crate::vocab::figure::Figure;

@@ -118,7 +118,7 @@ fn nameless(directory: &Path) -> io::Result<File> {
 
 /// The same where the file system makes no file without a name.
 fn unlinked(directory: &Path) -> io::Result<File> {
-    let path = directory.join(format!(".shakedown-{}-{:x}", std::process::id(), crate::agent::clock::now().0));
+    let path = directory.join(format!(".shakedown-{}-{:x}", std::process::id(), crate::clock::now().0));
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)

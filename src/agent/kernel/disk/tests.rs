@@ -1,6 +1,6 @@
 use super::super::Kernel as _;
 use super::*;
-use crate::agent::clock::now;
+use crate::clock::now;
 use crate::agent::voice::Voice;
 use crate::vocab::size::ByteSize;
 

@@ -198,7 +198,7 @@ mod tests {
         let (mut kernel, meter) = kernel(600, 2);
         kernel.prepare(&meter, &Stop::default()).unwrap();
         kernel.iterate(&meter, &Stop::default()).unwrap();
-        let done = meter.read(crate::agent::clock::now(), false).done[0] as f64;
+        let done = meter.read(crate::clock::now(), false).done[0] as f64;
         assert!((done / kernel.operations() - 1.0).abs() < 0.01, "{done} of {}", kernel.operations());
     }
 
