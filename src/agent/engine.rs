@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::clock::now;
 use super::kernel::{self, Description, Kernel, KernelError, Measured, Stop};
 use super::meter::Meter;
 use super::resources::Resources;
 use super::survey;
 use super::voice::Voice;
+use crate::clock::now;
 use crate::vocab::event::{Event, Outcome, Phase, Start};
 use crate::vocab::order::Work;
 

@@ -55,13 +55,29 @@ pub struct Agent {
 ///
 /// # Errors
 /// One line when the greeting is refused or not understood.
-pub fn serve(root: &Path, program: &Path, input: impl Read + Send + 'static, output: impl Write + Send + 'static) -> Result<(), String> {
+pub fn serve(
+    root: &Path,
+    program: &Path,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> Result<(), String> {
     let (voice, _writer) = Voice::into_writer(output);
     let (to_inbox, inbox) = channel();
     let orders = to_inbox.clone();
     std::thread::spawn(move || hear(input, &orders));
     let (root, program) = (root.to_owned(), program.to_owned());
-    let mut agent = Agent { root, program, voice, inbox, to_inbox, job: None, jobs: 0, watch: None, hold: None, session: String::new() };
+    let mut agent = Agent {
+        root,
+        program,
+        voice,
+        inbox,
+        to_inbox,
+        job: None,
+        jobs: 0,
+        watch: None,
+        hold: None,
+        session: String::new(),
+    };
     let ended = agent.attend();
     agent.leave();
     ended
@@ -81,7 +97,7 @@ fn hear(input: impl Read, orders: &Sender<Inbox>) {
 impl Agent {
     fn attend(&mut self) -> Result<(), String> {
         loop {
-            let patience = self.job.as_ref().map_or(Duration::from_secs(3600), |job| job.patience(Instant::now()));
+            let patience = self.job.as_ref().map_or(Duration::from_hours(1), |job| job.patience(Instant::now()));
             match self.inbox.recv_timeout(patience) {
                 Ok(Inbox::Order(order)) => self.obey(order?)?,
                 Ok(Inbox::Said(number, said)) => self.pass(number, said),
@@ -118,7 +134,9 @@ impl Agent {
     fn greet(&mut self, hello: Hello) -> Result<(), String> {
         if hello.format != FORMAT {
             let (theirs, ours) = (hello.format, FORMAT);
-            return self.refuse(format!("the runner speaks record format {theirs}, this agent {ours}: install the same version on both"));
+            return self.refuse(format!(
+                "the runner speaks record format {theirs}, this agent {ours}: install the same version on both"
+            ));
         }
         self.session = hello.session;
         let inventory = Box::new(inventory::read(&self.root, &Resources::here(&self.root)));

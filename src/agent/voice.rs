@@ -53,7 +53,7 @@ impl Voice {
 fn write_all(from: &Receiver<Said>, mut out: impl Write, lost: &AtomicU64) {
     while let Ok(said) = from.recv() {
         let dropped = lost.swap(0, Relaxed);
-        let loss = (dropped > 0).then(|| Said { at: said.at, event: Event::Lost(dropped) });
+        let loss = (dropped > 0).then_some(Said { at: said.at, event: Event::Lost(dropped) });
         for said in loss.into_iter().chain([said]) {
             let Ok(mut line) = serde_json::to_vec(&said) else { continue };
             line.push(b'\n');

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use super::conditions;
 use super::sampler::{self, Sampler, Sink};
 use super::voice::Voice;
-use super::conditions;
 use crate::clock;
 use crate::vocab::event::{Event, Said};
 use crate::vocab::node::Conditions;

@@ -1,9 +1,8 @@
 //! The host counters that moved with a finding: medians of the ten seconds before its onset against medians since.
 
-use super::state::{Device, ROWS, Row, State};
+use super::state::{Device, ROWS, Row, RunState, State};
 use crate::vocab::finding::Evidence;
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::NodeName;
 use crate::vocab::unit::{Quantity, Unit};
 
 /// How far back "before" reaches.
@@ -11,10 +10,10 @@ const BEFORE: Span = Span::seconds(10);
 /// How many counters a finding names.
 const NAMED: usize = 2;
 
-/// The counters of a node that moved most at `onset`, largest change first, the run's own device before others.
-#[must_use]
-pub fn movers(state: &State, node: &NodeName, own: Option<&str>, onset: Moment) -> Vec<Evidence> {
-    let Some(node) = state.nodes.get(node) else { return Vec::new() };
+/// The counters of a run's node that moved most at `onset`, largest change first, the run's own device before others.
+pub(super) fn movers(state: &State, run: &RunState, onset: Moment) -> Vec<Evidence> {
+    let Some(node) = state.nodes.get(&run.node) else { return Vec::new() };
+    let own = run.device();
     let is_single_cpu = |key: &str| key.starts_with("cpu/") && key != "cpu/";
     let mut moved: Vec<(f64, Evidence)> = Vec::new();
     for (key, device) in node.host.devices.iter().filter(|(key, _)| !is_single_cpu(key)) {
@@ -38,8 +37,7 @@ fn compare<'a>(key: &'a str, device: &'a Device, onset: Moment) -> impl Iterator
 }
 
 /// `vda await`, `cpu iowait`, `eth0 rx`, `io full` → the words on the screen.
-#[must_use]
-pub fn label(key: &str, row: &Row) -> String {
+fn label(key: &str, row: &Row) -> String {
     match key.split_once('/') {
         Some((source, "")) => format!("{source} {}", row.name),
         Some(("pressure", device)) => format!("pressure {device} {}", row.name),

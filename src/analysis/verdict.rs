@@ -133,16 +133,21 @@ impl Bench<'_> {
     fn bound(&self, limit: Limit) -> Bound {
         match limit {
             Limit::Absolute(quantity) => Bound::At(quantity, short(quantity)),
-            Limit::OfRoof(share, Basis::Measured) => {
-                Bound::Unknown(format!("no roof of {} was measured; {} % of it is not known", self.check.of, share * 100.0))
-            }
+            Limit::OfRoof(share, Basis::Measured) => Bound::Unknown(format!(
+                "no roof of {} was measured; {} % of it is not known",
+                self.check.of,
+                share * 100.0
+            )),
             Limit::OfRoof(share, Basis::Nominal) => match self.roof() {
                 Some((name, roof)) => {
                     let bound = Quantity::new(roof.value * share, roof.unit);
                     let percent = (share * 1e4).round() / 1e2;
                     Bound::At(bound, format!("{} ({percent} % of nominal {name} {})", short(bound), short(roof)))
                 }
-                None => Bound::Unknown(format!("the nominal roof of {} is unknown; give it with --roof NAME=VALUE", self.check.of)),
+                None => Bound::Unknown(format!(
+                    "the nominal roof of {} is unknown; give it with --roof NAME=VALUE",
+                    self.check.of
+                )),
             },
         }
     }

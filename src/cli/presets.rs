@@ -65,7 +65,9 @@ pub fn find(name: &str, directory: Option<&Path>) -> Result<Source, String> {
         return read(&path);
     }
     match PRESETS.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => Ok(Source { name: name.to_owned(), from: format!("preset {name}"), text: (*text).to_owned() }),
+        Some((_, text)) => {
+            Ok(Source { name: name.to_owned(), from: format!("preset {name}"), text: (*text).to_owned() })
+        }
         None => Err(format!("there is no preset `{name}`; there are: {}", names(directory).join(", "))),
     }
 }

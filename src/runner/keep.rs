@@ -79,7 +79,17 @@ pub async fn keep(assignment: Assignment, ready: impl FnOnce(&Path)) -> Result<K
     let pipeline = Pipeline::new(journal, publish.clone());
     let courses = assignment.nodes.iter().cloned().map(Course::new).collect();
     let session = assignment.session.clone();
-    let mut keeper = Keeper { plan: assignment.plan.clone(), session, pipeline, courses, words, stopping: None, end_at: None, ticks: 0, trouble: None };
+    let mut keeper = Keeper {
+        plan: assignment.plan.clone(),
+        session,
+        pipeline,
+        courses,
+        words,
+        stopping: None,
+        end_at: None,
+        ticks: 0,
+        trouble: None,
+    };
     keeper.open(&assignment, gentle);
     ready(&socket);
     let mut signals = Signals::new();
@@ -96,7 +106,8 @@ pub async fn keep(assignment: Assignment, ready: impl FnOnce(&Path)) -> Result<K
     }
     let (verdict, courses, journal) = keeper.close();
     drop(publish);
-    let dismissals: Vec<_> = courses.into_iter().filter_map(|c| c.agent).map(|a| tokio::spawn(a.dismiss(DISMISS))).collect();
+    let dismissals: Vec<_> =
+        courses.into_iter().filter_map(|c| c.agent).map(|a| tokio::spawn(a.dismiss(DISMISS))).collect();
     let closed = tokio::task::spawn_blocking(move || journal.close(JOURNAL)).await;
     let trouble = closed.unwrap_or_else(|e| Err(e.to_string())).err();
     door.close(VIEWERS).await;
@@ -197,7 +208,10 @@ impl Keeper {
         match &event {
             Event::NodeJoined { build, .. } if build.format != FORMAT => {
                 course.refused = true;
-                let why = format!("its agent writes record format {}, this runner reads {FORMAT}: install the same version on both", build.format);
+                let why = format!(
+                    "its agent writes record format {}, this runner reads {FORMAT}: install the same version on both",
+                    build.format
+                );
                 self.pipeline.put(node, said.at, Event::NodeLost { why });
                 course.lose_agent(&self.plan, true);
                 return;
@@ -234,7 +248,9 @@ impl Keeper {
         let trouble = self.pipeline.journal.trouble();
         if trouble != self.trouble {
             let text = match &trouble {
-                Some(why) => format!("the session file cannot be written: {why}; records are kept in memory and tried again"),
+                Some(why) => {
+                    format!("the session file cannot be written: {why}; records are kept in memory and tried again")
+                }
                 None => "the session file can be written again".to_owned(),
             };
             self.own(Event::Noted(text));
@@ -288,7 +304,11 @@ impl Signals {
 
     async fn next(&mut self, stopping: bool) -> Command {
         std::future::poll_fn(|context| {
-            if self.all.iter_mut().any(|s| s.poll_recv(context).is_ready()) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+            if self.all.iter_mut().any(|s| s.poll_recv(context).is_ready()) {
+                std::task::Poll::Ready(())
+            } else {
+                std::task::Poll::Pending
+            }
         })
         .await;
         if stopping { Command::StopNow } else { Command::StopSession }
@@ -298,6 +318,7 @@ impl Signals {
 /// Whether a signal was ignored when this process began (`SigIgn` of `proc(5)`).
 fn is_ignored(signal: u32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|l| l.strip_prefix("SigIgn:")).and_then(|m| u64::from_str_radix(m.trim(), 16).ok());
+    let mask =
+        status.lines().find_map(|l| l.strip_prefix("SigIgn:")).and_then(|m| u64::from_str_radix(m.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

@@ -40,7 +40,8 @@ impl Pipeline {
 
     /// Puts an event of a node, and whatever the detectors find in it.
     pub(super) fn put(&mut self, node: &NodeName, at: Moment, event: Event) {
-        let between_iterations = matches!(event, Event::IterationEnded { .. } | Event::RunEnded { .. } | Event::SessionClosed { .. });
+        let between_iterations =
+            matches!(event, Event::IterationEnded { .. } | Event::RunEnded { .. } | Event::SessionClosed { .. });
         let record = self.record(node.clone(), at, event);
         for (node, finding) in self.arbiter.observe(&record, &self.state) {
             self.record(node, at, Event::Found(finding));
@@ -56,7 +57,7 @@ impl Pipeline {
         if let Ok(line) = line::encode(&record) {
             let line: Arc<str> = line.into();
             // A line that the journal drops leaves a gap in the numbers, which every reader counts.
-            self.journal.put(Arc::clone(&line));
+            let _ = self.journal.put(Arc::clone(&line));
             let _ = self.publish.send(Published { seq: record.seq, line });
         }
         self.state.apply(&record);

@@ -71,7 +71,11 @@ impl Course {
     }
 
     fn deadline(&self, run: &Run) -> Span {
-        let expected = self.survey.as_ref().and_then(|s| s.needs.iter().find(|n| n.run == run.name)).map_or(Span::ZERO, |n| n.time);
+        let expected = self
+            .survey
+            .as_ref()
+            .and_then(|s| s.needs.iter().find(|n| n.run == run.name))
+            .map_or(Span::ZERO, |n| n.time);
         run.deadline.unwrap_or(Span(expected.0.saturating_mul(TIMES_EXPECTED).saturating_add(GRACE.0)))
     }
 

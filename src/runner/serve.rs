@@ -58,7 +58,12 @@ impl Door {
     }
 }
 
-async fn attend(stream: UnixStream, published: broadcast::Receiver<Published>, commands: mpsc::Sender<Command>, file: PathBuf) {
+async fn attend(
+    stream: UnixStream,
+    published: broadcast::Receiver<Published>,
+    commands: mpsc::Sender<Command>,
+    file: PathBuf,
+) {
     let (from, to) = stream.into_split();
     let listening = tokio::spawn(listen(from, commands));
     let Ok(history) = File::open(&file).await else { return };

@@ -42,7 +42,9 @@ impl Client {
     /// # Errors
     /// One line when nobody answers there.
     pub async fn attach(socket: &Path) -> Result<Self, String> {
-        let stream = UnixStream::connect(socket).await.map_err(|e| format!("no session answers at {}: {e}", socket.display()))?;
+        let stream = UnixStream::connect(socket)
+            .await
+            .map_err(|e| format!("no session answers at {}: {e}", socket.display()))?;
         let (from, mut to) = stream.into_split();
         let (say, heard) = channel(WAITING);
         let (commands, mut ordered) = channel::<Command>(16);

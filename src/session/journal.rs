@@ -43,7 +43,9 @@ impl Journal {
     pub fn create(path: &Path, sync: Sync) -> Result<Self, String> {
         let file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path);
         let file = file.map_err(|e| match e.kind() {
-            io::ErrorKind::AlreadyExists => format!("{} exists already; a session is never written over", path.display()),
+            io::ErrorKind::AlreadyExists => {
+                format!("{} exists already; a session is never written over", path.display())
+            }
             _ => format!("the session file {} cannot be created: {e}", path.display()),
         })?;
         let (to, from) = sync_channel(WAITING);
@@ -54,6 +56,7 @@ impl Journal {
     }
 
     /// Appends a line; false when it had to be dropped because the disk is too far behind.
+    #[must_use]
     pub fn put(&self, line: Arc<str>) -> bool {
         self.to.try_send(Tell::Line(line)).is_ok()
     }

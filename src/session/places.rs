@@ -15,10 +15,13 @@ const SOCKET_PATH: usize = 107;
 pub fn sessions() -> Result<PathBuf, String> {
     let base = match std::env::var_os("XDG_STATE_HOME").filter(|v| !v.is_empty()) {
         Some(dir) => PathBuf::from(dir),
-        None => std::env::home_dir().ok_or("neither XDG_STATE_HOME nor HOME is set; name the file with --session FILE")?.join(".local/state"),
+        None => std::env::home_dir()
+            .ok_or("neither XDG_STATE_HOME nor HOME is set; name the file with --session FILE")?
+            .join(".local/state"),
     };
     let dir = base.join("shakedown");
-    std::fs::create_dir_all(&dir).map_err(|e| format!("{} cannot be made: {e}; name the file with --session FILE", dir.display()))?;
+    std::fs::create_dir_all(&dir)
+        .map_err(|e| format!("{} cannot be made: {e}; name the file with --session FILE", dir.display()))?;
     Ok(dir)
 }
 
@@ -34,7 +37,7 @@ pub fn sockets() -> Result<PathBuf, String> {
     if let Err(error) = DirBuilder::new().mode(0o700).recursive(true).create(&dir) {
         return Err(format!("{} cannot be made: {error}", dir.display()));
     }
-    let owned = |m: &Metadata| m.is_dir() && m.uid() == rustix::process::getuid().as_raw() && m.mode() & 0o077 == 0;
+    let owned = |m: &Metadata| m.is_dir() && m.uid() == rustix::process::getuid().as_raw() && m.mode() & 0o777 == 0o700;
     match std::fs::symlink_metadata(&dir) {
         Ok(metadata) if owned(&metadata) => Ok(dir),
         _ => Err(format!("{} is not a private directory of this user (mode 0700); remove it", dir.display())),
@@ -48,7 +51,10 @@ pub fn sockets() -> Result<PathBuf, String> {
 pub fn socket(session: &str) -> Result<PathBuf, String> {
     let path = sockets()?.join(format!("{session}.sock"));
     if path.as_os_str().len() > SOCKET_PATH {
-        return Err(format!("the socket path {} is longer than {SOCKET_PATH} bytes; set XDG_RUNTIME_DIR to a shorter one", path.display()));
+        return Err(format!(
+            "the socket path {} is longer than {SOCKET_PATH} bytes; set XDG_RUNTIME_DIR to a shorter one",
+            path.display()
+        ));
     }
     Ok(path)
 }
@@ -56,7 +62,9 @@ pub fn socket(session: &str) -> Result<PathBuf, String> {
 /// The names of the sessions that are running for this user; sockets that nobody answers are removed.
 #[must_use]
 pub fn running() -> Vec<String> {
-    let Ok(entries) = sockets().and_then(|d| std::fs::read_dir(d).map_err(|e| e.to_string())) else { return Vec::new() };
+    let Ok(entries) = sockets().and_then(|d| std::fs::read_dir(d).map_err(|e| e.to_string())) else {
+        return Vec::new();
+    };
     let mut names: Vec<String> = entries.flatten().filter_map(|entry| alive(&entry.path())).collect();
     names.sort();
     names
@@ -78,9 +86,12 @@ fn alive(path: &Path) -> Option<String> {
 /// The finished and unfinished session files in the state directory, latest first.
 #[must_use]
 pub fn files() -> Vec<PathBuf> {
-    let Ok(entries) = sessions().and_then(|d| std::fs::read_dir(d).map_err(|e| e.to_string())) else { return Vec::new() };
+    let Ok(entries) = sessions().and_then(|d| std::fs::read_dir(d).map_err(|e| e.to_string())) else {
+        return Vec::new();
+    };
     let dated = |e: std::fs::DirEntry| Some((e.metadata().ok()?.modified().ok()?, e.path()));
-    let mut files: Vec<_> = entries.flatten().filter_map(dated).filter(|(_, p)| p.extension().is_some_and(|e| e == "jsonl")).collect();
+    let mut files: Vec<_> =
+        entries.flatten().filter_map(dated).filter(|(_, p)| p.extension().is_some_and(|e| e == "jsonl")).collect();
     files.sort();
     files.into_iter().rev().map(|(_, path)| path).collect()
 }

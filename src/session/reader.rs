@@ -57,7 +57,13 @@ impl Reader {
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let shown = path.display().to_string();
         let file = File::open(path).map_err(|e| ReadError::Open(format!("{shown}: {e}")))?;
-        let mut reader = Self { lines: BufReader::with_capacity(1 << 16, file), opening: None, number: 0, rest: Vec::new(), following: false };
+        let mut reader = Self {
+            lines: BufReader::with_capacity(1 << 16, file),
+            opening: None,
+            number: 0,
+            rest: Vec::new(),
+            following: false,
+        };
         let first = reader.line().unwrap_or_default();
         check_format(&first, &shown)?;
         let no_session = |why: String| ReadError::NoSession { path: shown.clone(), why };

@@ -33,7 +33,11 @@ pub(super) fn judge(session: &Path, preset: Option<&str>, redetect: bool) -> End
     let mut text = words::findings(&state);
     text.push_str(&verdict_block(&verdict, state.nodes.len() > 1));
     if redetect {
-        text.push_str(if state.findings == recorded.findings { "Findings: as recorded.\n" } else { "Findings: not as recorded.\n" });
+        text.push_str(if state.findings == recorded.findings {
+            "Findings: as recorded.\n"
+        } else {
+            "Findings: not as recorded.\n"
+        });
     }
     match recorded.verdict {
         Some(then) if then.decision != verdict.decision => {

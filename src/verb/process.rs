@@ -67,7 +67,9 @@ pub(super) async fn start_runner(assignment: &Assignment) -> Result<(), String> 
 /// The path of this very program, also when its file was replaced meanwhile.
 pub(super) fn this_program() -> Result<PathBuf, String> {
     let own = Path::new("/proc/self/exe");
-    if std::fs::File::open(own).and_then(|mut f| f.read(&mut [0])).is_ok() && std::env::current_exe().is_ok_and(|p| !p.exists()) {
+    if std::fs::File::open(own).and_then(|mut f| f.read(&mut [0])).is_ok()
+        && std::env::current_exe().is_ok_and(|p| !p.exists())
+    {
         return Ok(PathBuf::from(format!("/proc/{}/exe", std::process::id())));
     }
     std::env::current_exe().map_err(|e| format!("this program's own path is not known: {e}"))

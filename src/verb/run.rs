@@ -40,7 +40,9 @@ pub(super) fn preset(name: Option<&str>, options: &RunOptions) -> Ended {
     let Some(name) = name else {
         if !terminal {
             let names = presets::names(directory.as_deref()).join(", ");
-            return Err(format!("no terminal for the list of presets; name one: shakedown run PRESET; there are: {names}"));
+            return Err(format!(
+                "no terminal for the list of presets; name one: shakedown run PRESET; there are: {names}"
+            ));
         }
         return screen::choose(options);
     };
@@ -63,7 +65,8 @@ pub(super) async fn prepare(source: &Source, options: &RunOptions) -> Result<Pre
     let program = this_program()?.display().to_string();
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let names = if options.node.is_empty() { vec![host] } else { options.node.clone() };
-    let nodes: Vec<NodeSpec> = names.iter().map(|name| NodeSpec::local(name, &program, options.root.as_ref())).collect();
+    let nodes: Vec<NodeSpec> =
+        names.iter().map(|name| NodeSpec::local(name, &program, options.root.as_ref())).collect();
     let mut surveys = Vec::new();
     for node in &nodes {
         surveys.push((node.name.clone(), survey(node, &plan).await?));

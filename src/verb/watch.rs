@@ -31,10 +31,13 @@ pub(super) fn watch(session: Option<&str>, speed: Speed, show: &Show) -> Ended {
     runtime()?.block_on(async {
         let client = match source {
             Source::Running(socket) => Client::attach(&socket).await?,
-            Source::Finished(reader) => Client::replay(reader, match speed {
-                Speed::Max => None,
-                Speed::Times(times) => Some(times),
-            }),
+            Source::Finished(reader) => Client::replay(
+                reader,
+                match speed {
+                    Speed::Max => None,
+                    Speed::Times(times) => Some(times),
+                },
+            ),
         };
         if std::io::stdout().is_terminal() && std::io::stdin().is_terminal() {
             return screen::watch(client, show).await;
@@ -50,7 +53,8 @@ fn named(name: &str) -> Result<Source, String> {
     if running.iter().any(|r| r == name) {
         return Ok(Source::Running(places::socket(name)?));
     }
-    let path = if Path::new(name).exists() { PathBuf::from(name) } else { places::sessions()?.join(format!("{name}.jsonl")) };
+    let path =
+        if Path::new(name).exists() { PathBuf::from(name) } else { places::sessions()?.join(format!("{name}.jsonl")) };
     if !path.exists() {
         return Err(format!("there is no session `{name}`, running or as a file; `shakedown watch` lists them"));
     }
@@ -63,7 +67,8 @@ fn named(name: &str) -> Result<Source, String> {
 
 fn list(running: &[String]) -> String {
     let mut text = String::new();
-    let head = if running.is_empty() { "no session is running" } else { "running; attach with `shakedown watch NAME`:" };
+    let head =
+        if running.is_empty() { "no session is running" } else { "running; attach with `shakedown watch NAME`:" };
     text.push_str(head);
     text.push('\n');
     running.iter().for_each(|name| text.push_str(&format!("  {name}\n")));

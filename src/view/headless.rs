@@ -77,7 +77,12 @@ impl<W: Write> Printer<W> {
             }
             Event::NodeJoined { inventory, .. } => {
                 let (host, cpu) = (neutral(&inventory.host), neutral(&inventory.cpu));
-                format!("{host}: {} CPUs {cpu}, {:.1} GB of memory, Linux {}", inventory.cpus, inventory.memory as f64 / 1e9, inventory.kernel)
+                format!(
+                    "{host}: {} CPUs {cpu}, {:.1} GB of memory, Linux {}",
+                    inventory.cpus,
+                    inventory.memory as f64 / 1e9,
+                    inventory.kernel
+                )
             }
             Event::NodeLost { why } => format!("node lost: {}", neutral(why)),
             Event::RunStarted(start) => {
@@ -86,7 +91,7 @@ impl<W: Write> Printer<W> {
             }
             Event::IterationEnded { run, iteration, .. } => self.iteration(record, run, *iteration),
             Event::RunEnded { run, outcome } => format!("{run:<16} {}", neutral(&words::outcome(outcome))),
-            Event::Found(finding) => format!("{}", neutral(&finding.sentence)),
+            Event::Found(finding) => neutral(&finding.sentence),
             Event::ConditionsChanged(_) | Event::Noted(_) | Event::Commanded(_) => {
                 neutral(self.state.remarks.last().map_or("", |r| r.text.as_str()))
             }

@@ -69,7 +69,10 @@ pub fn inventory(node: &Inventory, conditions: &Conditions) -> String {
             Some(false) => ", not rotational",
             None => "",
         };
-        line(&format!("disk {}", disk.name), &format!("{}, {}{kind}", disk.model, short(Quantity::new(disk.size as f64, Unit::Bytes))));
+        line(
+            &format!("disk {}", disk.name),
+            &format!("{}, {}{kind}", disk.model, short(Quantity::new(disk.size as f64, Unit::Bytes))),
+        );
     }
     for nic in &node.nics {
         line(&format!("nic {}", nic.name), &nic.speed.map_or("speed unknown".to_owned(), |mb| format!("{mb} Mb/s")));
@@ -88,9 +91,11 @@ pub fn plan(plan: &Plan, preflight: &Preflight) -> String {
     for run in &plan.runs {
         let kernel = serde_json::to_string(&run.kernel).unwrap_or_default();
         let target = run.target.as_ref().map(|t| t.display().to_string()).unwrap_or_default();
-        let _ = writeln!(text, "  {:<18} x {:<3} {}  in {}", run.name, run.iterations, neutral(&kernel), neutral(&target));
+        let _ =
+            writeln!(text, "  {:<18} x {:<3} {}  in {}", run.name, run.iterations, neutral(&kernel), neutral(&target));
     }
-    let (time, memory, disk, writes) = (preflight.time, bytes(preflight.memory), bytes(preflight.disk), bytes(preflight.writes));
+    let (time, memory, disk, writes) =
+        (preflight.time, bytes(preflight.memory), bytes(preflight.disk), bytes(preflight.writes));
     let _ = writeln!(text, "\nabout {time}; up to {memory} of memory, {disk} of disk, {writes} written");
     for remark in &preflight.remarks {
         let weight = match remark.weight {

@@ -132,6 +132,19 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The run that it is about.
+    #[must_use]
+    pub fn run(&self) -> Option<&RunName> {
+        match self {
+            Self::RunStarted(start) => Some(&start.run),
+            Self::Progress(progress) => Some(&progress.run),
+            Self::Phase { run, .. } | Self::IterationEnded { run, .. } | Self::RunEnded { run, .. } => Some(run),
+            _ => None,
+        }
+    }
+}
+
 /// How a session began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opening {
@@ -262,6 +275,7 @@ pub enum SampleKind {
 pub struct Sample(pub u32, #[serde(serialize_with = "shortest")] pub f64);
 
 /// Writes whole numbers without a fraction; the reader takes both.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn shortest<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
     if value.fract() == 0.0 && value.abs() < 9e15 { to.serialize_i64(*value as i64) } else { to.serialize_f64(*value) }
 }

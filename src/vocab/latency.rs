@@ -15,7 +15,7 @@ pub fn bucket(ns: u64) -> usize {
     if ns < PARTS {
         return ns as usize;
     }
-    let octave = 63 - ns.leading_zeros();
+    let octave = ns.ilog2();
     let shift = octave - PARTS_LOG2;
     (u64::from(shift + 1) * PARTS + ((ns >> shift) & (PARTS - 1))) as usize
 }

@@ -327,6 +327,7 @@ mod typed_span {
     use super::{Quantity, Span};
     use crate::vocab::unit::Unit;
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn serialize<S: Serializer>(span: &Span, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&text(*span))
     }
@@ -357,6 +358,7 @@ mod typed_span {
     pub(super) mod option {
         use super::{Deserialize, Deserializer, Error, Quantity, Serializer, Span, read, text};
 
+        #[expect(clippy::ref_option, reason = "serde passes a reference")]
         pub(in super::super) fn serialize<S: Serializer>(span: &Option<Span>, to: S) -> Result<S::Ok, S::Error> {
             match span {
                 Some(span) => to.serialize_some(&text(*span)),

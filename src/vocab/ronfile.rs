@@ -14,8 +14,11 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, String> {
     options.from_str(text).map_err(|error| {
         let start = error.span.start;
         let line = text.lines().nth(start.line.saturating_sub(1)).unwrap_or_default();
-        let wide = line.chars().find(|c| ('\u{ff01}'..='\u{ff5e}').contains(c) || ('\u{3000}'..='\u{303f}').contains(c));
-        let hint = wide.map(|c| format!(" (this line holds the full-width character `{c}`; type its ASCII form)")).unwrap_or_default();
+        let wide =
+            line.chars().find(|c| ('\u{ff01}'..='\u{ff5e}').contains(c) || ('\u{3000}'..='\u{303f}').contains(c));
+        let hint = wide
+            .map(|c| format!(" (this line holds the full-width character `{c}`; type its ASCII form)"))
+            .unwrap_or_default();
         format!("{name}:{}:{}: {}{hint}", start.line, start.col, error.code)
     })
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{Description, KernelError, Measured, Stop, Takes};
-use crate::clock::now;
 use crate::agent::meter::{Lanes, Meter};
+use crate::clock::now;
 use crate::vocab::event::{MeterSpec, Phase};
 use crate::vocab::figure::Figure;
 use crate::vocab::moment::{Moment, Span};

@@ -9,7 +9,7 @@ use super::windows::{Window, Windows};
 use super::{Change, Detector};
 use crate::analysis::evidence;
 use crate::analysis::state::{RunState, State, Status};
-use crate::vocab::event::{Event, Phase, Progress, Record};
+use crate::vocab::event::{Event, Phase, Record};
 use crate::vocab::finding::{Evidence, Finding, Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::node::NodeName;
@@ -63,16 +63,14 @@ struct Open {
 
 impl Detector for Collapse {
     fn observe(&mut self, record: &Record, state: &State, out: &mut Vec<Change>) {
-        let name = match &record.event {
-            Event::Progress(Progress { run, .. }) | Event::Phase { run, .. } | Event::RunEnded { run, .. } => run,
-            _ => return,
-        };
+        let Some(name) = record.event.run() else { return };
         let Some(run) = state.run(&record.node, name) else { return };
         let Some(meter) = run.meters.iter().position(|m| m.spec.level) else { return };
         let watched = self.runs.entry((record.node.clone(), name.clone())).or_default();
         match &record.event {
             Event::Progress(progress) if matches!(run.phase, Some((Phase::Measure, _))) => {
-                let operations = run.meters.iter().position(|m| m.spec.unit == Unit::Iops).and_then(|i| progress.done.get(i));
+                let operations =
+                    run.meters.iter().position(|m| m.spec.unit == Unit::Iops).and_then(|i| progress.done.get(i));
                 let done = progress.done.get(meter).copied().unwrap_or(0);
                 if let Some(window) = watched.windows.push(record.at, done, operations.copied()) {
                     watched.take_in(window, run, state, out);
@@ -124,7 +122,10 @@ impl Watched {
         let Some(first) = low.last().or(self.last.back()).copied() else { return };
         let unit = run.meters.iter().find(|m| m.spec.level).map_or(Unit::Count, |m| m.spec.unit);
         let quantity = |things: f64| Some(Quantity::new(things / unit.things(), unit));
-        let work = Quantity::new(first.done_before as f64, if unit == Unit::MegabytesPerSecond { Unit::Bytes } else { Unit::Count });
+        let work = Quantity::new(
+            first.done_before as f64,
+            if unit == Unit::MegabytesPerSecond { Unit::Bytes } else { Unit::Count },
+        );
         let finding = Finding {
             id: 0,
             kind: Kind::Collapse,
@@ -194,8 +195,7 @@ impl Open {
     }
 
     fn restate(&mut self, run: &RunState, state: &State) {
-        let own = run.start.as_ref().and_then(|s| s.labels.get("device")).map(String::as_str);
-        self.finding.evidence = evidence::movers(state, &run.node, own, self.finding.onset);
+        self.finding.evidence = evidence::movers(state, run, self.finding.onset);
         self.finding.sentence = sentence(&self.finding, run);
     }
 }
@@ -217,12 +217,17 @@ fn change(run: &RunState, finding: Finding) -> Change {
 
 /// `COLLAPSE: fell 99 % from 104 MB/s to 1.1 MB/s at 12.3 s, after 1.07 GB (said 0.3 s later); vda await 8 to 480 ms, …`
 fn sentence(finding: &Finding, run: &RunState) -> String {
-    let (Some(from), Some(to), Some(work)) = (finding.from, finding.to, finding.work_before) else { return String::new() };
+    let (Some(from), Some(to), Some(work)) = (finding.from, finding.to, finding.work_before) else {
+        return String::new();
+    };
     let fall = 100.0 * (1.0 - to.value / from.value.max(f64::MIN_POSITIVE));
     let at = finding.onset.since(run.started.unwrap_or(finding.onset));
     let later = finding.said.since(finding.onset);
     let (from, to, work) = (short(from), short(to), short(work));
-    format!("COLLAPSE: fell {fall:.0} % from {from} to {to} at {at} of the run, after {work} (said {later} later); {}", moved(&finding.evidence))
+    format!(
+        "COLLAPSE: fell {fall:.0} % from {from} to {to} at {at} of the run, after {work} (said {later} later); {}",
+        moved(&finding.evidence)
+    )
 }
 
 /// The evidence in words; says so when there is none.

@@ -47,7 +47,11 @@ impl Detector for Silent {
                 to: None,
                 work_before: None,
                 evidence: Vec::new(),
-                sentence: format!("SILENT: no word from the agent of {} for {}; its devices may be fine", run.node, said.since(onset)),
+                sentence: format!(
+                    "SILENT: no word from the agent of {} for {}; its devices may be fine",
+                    run.node,
+                    said.since(onset)
+                ),
             };
             self.open.insert(run.node.clone(), finding.clone());
             out.push(Change { node: run.node.clone(), key: String::new(), finding });

@@ -38,10 +38,7 @@ struct Watched {
 
 impl Detector for Stall {
     fn observe(&mut self, record: &Record, state: &State, out: &mut Vec<Change>) {
-        let name = match &record.event {
-            Event::Progress(Progress { run, .. }) | Event::Phase { run, .. } | Event::RunEnded { run, .. } => run,
-            _ => return,
-        };
+        let Some(name) = record.event.run() else { return };
         let Some(run) = state.run(&record.node, name) else { return };
         let watched = self.runs.entry((record.node.clone(), name.clone())).or_default();
         match &record.event {
@@ -76,7 +73,8 @@ impl Watched {
         if progress.in_flight == 0 || still < self.patience() {
             return;
         }
-        let grade = GRADES.iter().rev().find(|(long, _)| still >= *long).map_or(Severity::Warn, |(_, severity)| *severity);
+        let grade =
+            GRADES.iter().rev().find(|(long, _)| still >= *long).map_or(Severity::Warn, |(_, severity)| *severity);
         if self.open.as_ref().is_none_or(|f| f.severity < grade) {
             self.say(at, since, grade, (progress, run, state), out);
         }
@@ -89,10 +87,16 @@ impl Watched {
         LEAST.max(Span(usual.saturating_mul(TIMES_USUAL)))
     }
 
-    fn say(&mut self, at: Moment, since: Moment, severity: Severity, seen: (&Progress, &RunState, &State), out: &mut Vec<Change>) {
+    fn say(
+        &mut self,
+        at: Moment,
+        since: Moment,
+        severity: Severity,
+        seen: (&Progress, &RunState, &State),
+        out: &mut Vec<Change>,
+    ) {
         let (progress, run, state) = seen;
-        let own = run.start.as_ref().and_then(|s| s.labels.get("device")).map(String::as_str);
-        let evidence = evidence::movers(state, &run.node, own, since);
+        let evidence = evidence::movers(state, run, since);
         let oldest = progress.oldest.unwrap_or_default();
         let unit = run.main_figure().map_or(Unit::Count, |(_, unit)| unit);
         let counted = if unit == Unit::MegabytesPerSecond { Unit::Bytes } else { Unit::Count };

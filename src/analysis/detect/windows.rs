@@ -68,10 +68,12 @@ mod tests {
     #[test]
     fn slow_requests_are_drawn_together_and_fast_ones_are_not() {
         let mut slow = Windows::default();
-        let closed = (0..=20).filter_map(|i| slow.push(Moment(i * 100_000), 10_000_000 * (i / 10), Some(i / 10))).count();
+        let closed =
+            (0..=20).filter_map(|i| slow.push(Moment(i * 100_000), 10_000_000 * (i / 10), Some(i / 10))).count();
         assert_eq!(closed, 2, "one completion a second: windows of a second");
         let mut fast = Windows::default();
-        let windows: Vec<Window> = (0..=20).filter_map(|i| fast.push(Moment(i * 100_000), 1_000 * i, Some(10 * i))).collect();
+        let windows: Vec<Window> =
+            (0..=20).filter_map(|i| fast.push(Moment(i * 100_000), 1_000 * i, Some(10 * i))).collect();
         assert_eq!(windows.len(), 20);
         assert_eq!(windows[3].per_second, 10_000.0);
         assert_eq!(windows[3].done_before, 3_000);

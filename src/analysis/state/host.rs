@@ -67,13 +67,7 @@ impl Delta<'_> {
     /// What a counter gains in a second.
     #[must_use]
     pub fn rate(&self, name: &str) -> Option<f64> {
-        self.ratio(self.diff(name)?, self.seconds)
-    }
-
-    /// `part / whole`; none when there is no whole.
-    #[must_use]
-    pub fn ratio(&self, part: f64, whole: f64) -> Option<f64> {
-        (whole > 0.0).then(|| part / whole)
+        share(self.diff(name)?, self.seconds)
     }
 
     /// The share in percent of the CPU time that these states took. A state that went backward (iowait may) took nothing.
@@ -86,8 +80,13 @@ impl Delta<'_> {
         };
         self.field("idle")?.before?;
         let all: f64 = CPU_STATES.iter().map(|s| gained(s)).sum();
-        self.ratio(100.0 * states.iter().map(|s| gained(s)).sum::<f64>(), all)
+        share(100.0 * states.iter().map(|s| gained(s)).sum::<f64>(), all)
     }
+}
+
+/// `part / whole`; none when there is no whole.
+pub(super) fn share(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
 }
 
 const CPU_STATES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];

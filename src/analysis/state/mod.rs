@@ -101,7 +101,6 @@ impl State {
         self.hear(record);
         match &record.event {
             Event::SessionOpened(opening) => self.open(opening, record.at),
-            Event::Tick | Event::RunStarted(_) | Event::Progress(_) => {}
             Event::Clock { sent, back } => {
                 let middle = sent.0.midpoint(back.0);
                 self.node(&record.node).offset = record.at.0 as i64 - middle as i64;
@@ -126,7 +125,8 @@ impl State {
             Event::Noted(text) => self.remark(record, text.clone()),
             Event::Lost(n) => self.lost += n,
             Event::SessionClosed { verdict } => self.verdict = Some(verdict.clone()),
-            Event::Phase { .. } | Event::IterationEnded { .. } | Event::RunEnded { .. } => {}
+            // Each of the others is about a run, which takes it in below, or only lets time pass.
+            _ => {}
         }
         for run in self.runs.iter_mut().filter(|r| r.node == record.node) {
             run.apply(record);

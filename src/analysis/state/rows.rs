@@ -1,6 +1,6 @@
 //! The host's derived rows, as data: one line a row. A row is what the screen draws below the chart and what evidence names.
 
-use super::host::Delta;
+use super::host::{Delta, share};
 use crate::vocab::unit::Unit;
 
 /// A derived host series.
@@ -32,7 +32,7 @@ pub const ROWS: &[Row] = &[
     row("disk", "r/s", Unit::Iops, |d| d.rate("reads")),
     row("disk", "w/s", Unit::Iops, |d| d.rate("writes")),
     row("disk", "await", Unit::Milliseconds, |d| {
-        d.ratio(d.diff("read_ms")? + d.diff("write_ms")?, d.diff("reads")? + d.diff("writes")?)
+        share(d.diff("read_ms")? + d.diff("write_ms")?, d.diff("reads")? + d.diff("writes")?)
     }),
     row("disk", "queue", Unit::Ratio, |d| Some(d.rate("queue_ms")? / 1e3)),
     row("disk", "util", Unit::Percent, |d| Some((d.rate("busy_ms")? / 10.0).min(100.0))),

@@ -194,6 +194,12 @@ impl RunState {
         self.cpu_settled = self.is_over();
     }
 
+    /// The block device below the run's files, by its kernel name.
+    #[must_use]
+    pub fn device(&self) -> Option<&str> {
+        self.start.as_ref()?.labels.get("device").map(String::as_str)
+    }
+
     /// Whether it has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {

@@ -1,7 +1,7 @@
 use super::super::Kernel as _;
 use super::*;
-use crate::clock::now;
 use crate::agent::voice::Voice;
+use crate::clock::now;
 use crate::vocab::size::ByteSize;
 
 const SIZE: u64 = 3 << 20;
