@@ -6,6 +6,8 @@
 pub mod detect;
 mod evidence;
 pub mod preflight;
+#[cfg(test)]
+pub(crate) mod scenario;
 pub mod series;
 pub mod state;
 pub mod verdict;

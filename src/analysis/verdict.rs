@@ -217,3 +217,82 @@ fn statistic_name(statistic: Statistic) -> &'static str {
 fn margin(good: f64, limit: f64) -> String {
     if limit == 0.0 { String::new() } else { format!("{:+.1} %", 100.0 * good / limit.abs()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::scenario::Scenario;
+    use crate::vocab::finding::Kind;
+
+    fn check(at_least: Limit) -> Check {
+        Check {
+            of: "r.mb_per_s".to_owned(),
+            statistic: Statistic::Mean,
+            at_least: Some(at_least),
+            at_most: None,
+            no_findings: vec![],
+            missed: Missed::Fail,
+            why: "because".to_owned(),
+        }
+    }
+
+    fn judged(check: Check, scenario: impl FnOnce(Scenario) -> Scenario) -> Verdict {
+        let told = scenario(Scenario::measuring(vec![check]));
+        let plan = told.state.opening.as_ref().unwrap().plan.clone();
+        assert!(told.state.nodes.contains_key(&Scenario::node()));
+        judge(&plan, &told.state)
+    }
+
+    fn absolute(text: &str) -> Limit {
+        Limit::Absolute(text.parse().unwrap())
+    }
+
+    #[test]
+    fn a_limit_that_holds_passes_and_one_that_does_not_fails_with_its_margin() {
+        let pass = judged(check(absolute("80 MB/s")), |s| s.work(100.0, 50).end(100.0, Outcome::Sound));
+        assert_eq!((pass.decision, pass.lines[1].margin.as_str()), (Decision::Pass, "+25.0 %"));
+        let fail = judged(check(absolute("250 MB/s")), |s| s.work(100.0, 50).end(100.0, Outcome::Sound));
+        assert_eq!((fail.decision, fail.lines[1].margin.as_str()), (Decision::Fail, "-60.0 %"));
+    }
+
+    #[test]
+    fn what_was_not_measured_to_its_end_has_not_passed() {
+        let stopped = judged(check(absolute("80 MB/s")), |s| s.work(100.0, 50).end(100.0, Outcome::Stopped));
+        assert_eq!(stopped.decision, Decision::NotProven);
+        let never = judged(check(absolute("80 MB/s")), |s| s.work(100.0, 50));
+        assert_eq!(never.decision, Decision::NotProven);
+        assert_eq!(judge(&Scenario::measuring(vec![]).state.opening.unwrap().plan, &State::default()).decision, Decision::NotProven);
+    }
+
+    #[test]
+    fn a_nominal_roof_counts_and_an_unknown_one_proves_nothing() {
+        let mut of_roof = check(Limit::OfRoof(0.75, Basis::Nominal));
+        assert_eq!(judged(of_roof.clone(), |s| s.end(100.0, Outcome::Sound)).decision, Decision::NotProven, "no roof named r");
+        of_roof.at_least = Some(Limit::OfRoof(0.75, Basis::Measured));
+        assert_eq!(judged(of_roof, |s| s.end(100.0, Outcome::Sound)).decision, Decision::NotProven);
+    }
+
+    #[test]
+    fn a_figure_in_another_unit_is_not_compared() {
+        let verdict = judged(check(absolute("80 IOPS")), |s| s.end(100.0, Outcome::Sound));
+        assert_eq!(verdict.decision, Decision::NotProven);
+        assert!(verdict.lines[1].reason.contains("the limit is in IOPS, the figure in MB/s"));
+    }
+
+    #[test]
+    fn a_finding_that_is_not_allowed_fails_and_wrong_results_always_do() {
+        let no_collapse = Check { of: "r".to_owned(), at_least: None, no_findings: vec![Kind::Collapse], ..check(absolute("0")) };
+        let verdict = judged(no_collapse.clone(), |s| s.work(100.0, 50).work(1.0, 60).end(50.0, Outcome::Sound));
+        assert_eq!(verdict.decision, Decision::Fail);
+        assert!(verdict.lines[1].reason.starts_with("COLLAPSE"));
+        let corrupt = judged(no_collapse, |s| s.work(100.0, 50).end(100.0, Outcome::Corrupt("residual 20".to_owned())));
+        assert_eq!(corrupt.decision, Decision::Fail);
+    }
+
+    #[test]
+    fn a_check_of_conditions_makes_unproven_and_not_failed() {
+        let mut noisy = check(absolute("250 MB/s"));
+        noisy.missed = Missed::NotProven;
+        assert_eq!(judged(noisy, |s| s.end(100.0, Outcome::Sound)).decision, Decision::NotProven);
+    }
+}

@@ -238,3 +238,56 @@ pub(super) fn moved(evidence: &[Evidence]) -> String {
     let word = |e: &Evidence| format!("{} {} to {}", e.counter, short(e.before), short(e.after));
     format!("moved most: {}", evidence.iter().map(word).collect::<Vec<_>>().join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::scenario::Scenario;
+    use crate::vocab::event::Outcome;
+
+    #[test]
+    fn a_fall_below_half_is_said_within_three_windows_with_onset_bytes_and_levels() {
+        let told = Scenario::measuring(vec![]).work(100.0, 100).work(1.0, 3);
+        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        assert_eq!((finding.kind, finding.severity), (Kind::Collapse, Severity::Warn));
+        assert!(finding.said.since(finding.onset) <= Span::milliseconds(300));
+        assert_eq!(finding.work_before.unwrap().value, 1e9);
+        assert_eq!(finding.from.unwrap().value.round(), 100.0);
+        assert!(finding.sentence.contains("fell 99 % from 100 MB/s to 1 MB/s"), "{}", finding.sentence);
+    }
+
+    #[test]
+    fn its_twin_at_six_tenths_is_no_collapse() {
+        assert!(Scenario::measuring(vec![]).work(100.0, 100).work(60.0, 100).findings().is_empty());
+    }
+
+    #[test]
+    fn a_low_level_that_lasts_is_a_fail_and_one_above_any_floor_is_only_told() {
+        let low = Scenario::measuring(vec![]).work(100.0, 50).work(1.0, 60);
+        assert_eq!(low.findings()[0].severity, Severity::Fail);
+        let settled = Scenario::measuring(vec![]).work(1000.0, 50).work(300.0, 60);
+        assert_eq!(settled.findings()[0].severity, Severity::Info);
+    }
+
+    #[test]
+    fn recovery_closes_it_and_a_short_one_was_a_dip() {
+        let told = Scenario::measuring(vec![]).work(100.0, 50).work(1.0, 60).work(100.0, 40);
+        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        assert_eq!((finding.severity, finding.closed.is_some()), (Severity::Fail, true));
+        let dip = Scenario::measuring(vec![]).work(100.0, 50).work(1.0, 10).work(100.0, 40);
+        assert_eq!(dip.findings()[0].severity, Severity::Info);
+        assert!(dip.findings()[0].sentence.starts_with("DIP"));
+    }
+
+    #[test]
+    fn three_healthy_windows_are_enough_and_fewer_are_not() {
+        assert_eq!(Scenario::measuring(vec![]).work(100.0, 5).work(1.0, 4).findings().len(), 1);
+        assert!(Scenario::measuring(vec![]).work(100.0, 1).work(1.0, 30).findings().is_empty());
+    }
+
+    #[test]
+    fn an_end_while_low_says_how_long() {
+        let told = Scenario::measuring(vec![]).work(100.0, 50).work(1.0, 60).end(50.0, Outcome::Sound);
+        assert!(told.findings()[0].sentence.ends_with("to the end of the run, after 6.0 s"), "{}", told.findings()[0].sentence);
+    }
+}

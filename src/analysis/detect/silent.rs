@@ -58,3 +58,23 @@ impl Detector for Silent {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::scenario::Scenario;
+
+    #[test]
+    fn three_seconds_without_a_word_are_a_silence_and_no_stall() {
+        let told = Scenario::measuring(vec![]).work(100.0, 50).silence(31);
+        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        assert_eq!((finding.kind, finding.closed), (Kind::Silent, None));
+        let heard = told.work(100.0, 1);
+        assert!(heard.findings()[0].closed.is_some());
+    }
+
+    #[test]
+    fn its_twin_of_two_and_a_half_is_none() {
+        assert!(Scenario::measuring(vec![]).work(100.0, 50).silence(25).work(100.0, 1).findings().is_empty());
+    }
+}

@@ -136,3 +136,36 @@ impl Watched {
         out.push(Change { node: run.node.clone(), key: run.name.to_string(), finding });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::scenario::Scenario;
+
+    fn kinds(told: &Scenario) -> Vec<(Kind, Severity)> {
+        told.findings().iter().map(|f| (f.kind, f.severity)).collect()
+    }
+
+    #[test]
+    fn nothing_for_two_seconds_is_a_stall_without_any_baseline() {
+        let told = Scenario::measuring(vec![]).work(100.0, 1).work(0.0, 21);
+        assert_eq!(kinds(&told), [(Kind::Stall, Severity::Warn)]);
+        let finding = told.findings()[0];
+        assert!(finding.said.since(finding.onset) <= Span::milliseconds(2_100));
+        assert!(finding.sentence.contains("the oldest for 2.0 s"), "{}", finding.sentence);
+    }
+
+    #[test]
+    fn its_twins_are_none_shorter_or_with_nothing_in_flight() {
+        assert!(Scenario::measuring(vec![]).work(100.0, 1).work(0.0, 15).work(100.0, 9).findings().is_empty());
+        assert!(Scenario::measuring(vec![]).work(100.0, 1).idle(60).findings().is_empty());
+    }
+
+    #[test]
+    fn severity_rises_with_time_and_the_first_completion_closes_it() {
+        assert_eq!(kinds(&Scenario::measuring(vec![]).work(100.0, 1).work(0.0, 102)), [(Kind::Stall, Severity::Fail)]);
+        let told = Scenario::measuring(vec![]).work(100.0, 1).work(0.0, 305).work(100.0, 1);
+        assert_eq!(kinds(&told), [(Kind::Stall, Severity::Crit)]);
+        assert!(told.findings()[0].closed.is_some());
+    }
+}
