@@ -125,9 +125,9 @@ pub(super) mod fake {
         let mut sink = Sink::default();
         sink.turn_to(sampler.source(), None);
         sampler.sample(&mut sink).unwrap();
-        let (known, samples) = sink.take();
+        let (known, got) = sink.take();
         let name = |id: u32| known.iter().find(|d| d.id == id).unwrap();
-        samples.iter().map(|s| format!("{} {} {}", name(s.0).device, name(s.0).field, s.1)).collect()
+        got.iter().map(|s| format!("{} {} {}", name(s.0).device, name(s.0).field, s.1)).collect()
     }
 
     /// Feeds every beginning of a file, and the file with each byte damaged, to a reader: nothing may panic, and no cut may make
