@@ -140,8 +140,8 @@ pub(super) mod fake {
             let cut = read(root.path());
             assert!(cut.iter().all(|r| whole.contains(r)), "{end}: {cut:?}");
         }
-        let damages = [0, b' ', b'\n', b'-', b':', 0xff, b'9'];
-        for (at, byte) in (0..text.len()).zip(damages.into_iter().cycle()) {
+        let noise = [0, b' ', b'\n', b'-', b':', 0xff, b'9'];
+        for (at, byte) in (0..text.len()).zip(noise.into_iter().cycle()) {
             let mut damaged = text.as_bytes().to_vec();
             damaged[at] = byte;
             put(root.path(), path, &damaged);
