@@ -39,18 +39,23 @@ pub(super) fn disks(root: &Path) -> Vec<String> {
     names
 }
 
-/// The disk that a partition belongs to; a device that is none is its own.
+/// The name as `/proc` prints it: a directory of sysfs cannot hold the slash of `cciss/c0d0`.
+pub(super) fn printed(name: &str) -> String {
+    name.replace('!', "/")
+}
+
+/// The disk that a partition belongs to, as it is printed; a device that is none is its own. Takes the name of sysfs.
 pub(super) fn whole(root: &Path, name: &str) -> String {
     if class(root, name) != Class::Part {
-        return name.to_owned();
+        return printed(name);
     }
     // sysfs keeps a partition's directory in that of its disk.
     let link = std::fs::canonicalize(root.join("sys/class/block").join(name)).ok();
     let parent = link.as_deref().and_then(Path::parent).and_then(Path::file_name).and_then(|n| n.to_str());
     match (parent, parent_by_name(name)) {
-        (Some(parent), _) if parent != "block" && name.starts_with(parent) => parent.to_owned(),
-        (_, Some(parent)) => parent.to_owned(),
-        _ => name.to_owned(),
+        (Some(parent), _) if parent != "block" && name.starts_with(parent) => printed(parent),
+        (_, Some(parent)) => printed(parent),
+        _ => printed(name),
     }
 }
 
@@ -125,6 +130,7 @@ mod tests {
         assert_eq!(class(root.path(), "part7"), Class::Part);
         assert_eq!(whole(root.path(), "part7"), "part7", "the directory's name must begin the partition's");
         assert_eq!(whole(root.path(), "sda1"), "sda");
+        assert_eq!(whole(root.path(), "cciss!c0d0p1"), "cciss/c0d0");
         assert_eq!(disks(root.path()), ["xvda1"]);
     }
 

@@ -50,7 +50,7 @@ pub fn read(root: &Path) -> Conditions {
     }
     for disk in block::disks(root) {
         let scheduler = host::chosen(&root.join("sys/class/block").join(&disk).join("queue/scheduler"));
-        put(&format!("scheduler_{}", neutral(&disk)), scheduler);
+        put(&format!("scheduler_{}", neutral(&block::printed(&disk))), scheduler);
     }
     Conditions(found)
 }
@@ -281,7 +281,7 @@ mod tests {
             let root = fake::root(&[("proc/self/cgroup", "0::/\n")]);
             for end in 0..=text.len() {
                 fake::put(root.path(), path, &text[..end]);
-                read(root.path());
+                let _ = read(root.path());
             }
         }
     }

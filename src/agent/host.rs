@@ -125,12 +125,12 @@ pub(super) mod fake {
         let mut sink = Sink::default();
         sink.turn_to(sampler.source(), None);
         sampler.sample(&mut sink).unwrap();
-        let (known, samples) = sink.take();
+        let (known, got) = sink.take();
         let name = |id: u32| known.iter().find(|d| d.id == id).unwrap();
-        samples.iter().map(|s| format!("{} {} {}", name(s.0).device, name(s.0).field, s.1)).collect()
+        got.iter().map(|s| format!("{} {} {}", name(s.0).device, name(s.0).field, s.1)).collect()
     }
 
-    /// Feeds every beginning of a file, and the file with each byte damaged, to a reader: nothing may panic, and no cut may make
+    /// Feeds every beginning of a file, and the file with a byte damaged at each place, to a reader: nothing may panic, and no cut may make
     /// a reading that the whole file does not have.
     pub(crate) fn cut_anywhere(path: &str, text: &str, mut read: impl FnMut(&Path) -> Vec<String>) {
         let root = root(&[(path, text)]);
@@ -140,13 +140,12 @@ pub(super) mod fake {
             let cut = read(root.path());
             assert!(cut.iter().all(|r| whole.contains(r)), "{end}: {cut:?}");
         }
-        for at in 0..text.len() {
-            for byte in [0, b' ', b'\n', b'-', b':', 0xff] {
-                let mut damaged = text.as_bytes().to_vec();
-                damaged[at] = byte;
-                put(root.path(), path, &damaged);
-                read(root.path());
-            }
+        let noise = [0, b' ', b'\n', b'-', b':', 0xff, b'9'];
+        for (at, byte) in (0..text.len()).zip(noise.into_iter().cycle()) {
+            let mut damaged = text.as_bytes().to_vec();
+            damaged[at] = byte;
+            put(root.path(), path, &damaged);
+            read(root.path());
         }
     }
 }

@@ -148,9 +148,9 @@ fn is_placeholder(text: &str) -> bool {
 
 fn cpus(root: &Path, resources: &Resources) -> u32 {
     let stat = host::text(&root.join("proc/stat")).unwrap_or_default();
-    let numbered =
-        |line: &&str| line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let counted = stat.lines().filter(numbered).count() as u64;
+    // The first block of CPUs only: captures with several readings in one file exist.
+    let block = stat.lines().skip_while(|line| !line.starts_with("cpu")).map_while(|line| line.strip_prefix("cpu"));
+    let counted = block.filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())).count() as u64;
     let online = || host::value(&root.join("sys/devices/system/cpu/online")).map_or(0, |list| listed(&list));
     let cpus = [counted, online(), resources.cpus.len() as u64].into_iter().find(|n| *n > 0);
     cpus.and_then(|n| u32::try_from(n).ok()).unwrap_or(1)
@@ -243,7 +243,7 @@ fn disks(root: &Path) -> Vec<DiskItem> {
             Some("1") => Some(true),
             _ => None,
         };
-        Some(DiskItem { name: neutral(&name), model, size, rotational })
+        Some(DiskItem { name: neutral(&block::printed(&name)), model, size, rotational })
     };
     block::disks(root).into_iter().filter_map(item).collect()
 }
@@ -275,7 +275,7 @@ mod tests {
             ("sys/class/dmi/id/sys_vendor", "Maker\n"),
             ("sys/class/dmi/id/product_name", "R1\n"),
             ("proc/cpuinfo", "model name : CPU\nflags : fpu\n"),
-            ("proc/stat", "cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu3 1 2 3 4\ncpu9 1 2 3 4\nintr 1\n"),
+            ("proc/stat", "cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu3 1 2 3 4\ncpu9 1 2 3 4\nintr 1\ncpu0 1 2 3 4\n"),
             ("proc/meminfo", "MemTotal:2000 kB\n"),
             ("proc/sys/kernel/osrelease", "6.1.0\n"),
             ("etc/os-release", "NAME=x\nPRETTY_NAME=\"Linux \\\"1\\\"\"\n"),
@@ -369,7 +369,7 @@ mod tests {
             let root = fake::root(&[]);
             for end in 0..=text.len() {
                 fake::put(root.path(), path, &text[..end]);
-                read(root.path(), &here());
+                let _ = read(root.path(), &here());
             }
         }
     }

@@ -259,7 +259,7 @@ mod tests {
         let root = fake::root(&[]);
         for end in 0..MOUNTS.len() {
             fake::put(root.path(), "proc/self/mountinfo", &MOUNTS[..end]);
-            device_of(Path::new("/data/x"), root.path());
+            let _ = device_of(Path::new("/data/x"), root.path());
         }
         assert_eq!(unescaped(Path::new("a\\04\\0400\\134\\999")), OsString::from("a\\04 0\\\\999"));
     }

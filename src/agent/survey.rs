@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::fs::{Access, StatVfs, access, statvfs};
 
-use super::kernel;
+use super::kernel::{self, Takes};
 use super::mount::Mounts;
 use super::resources::Resources;
 use super::{hold, host};
@@ -61,23 +61,30 @@ pub fn take(plan: &Plan, root: &Path, node: &Resources) -> Survey {
 /// may come to be possible until its turn, and its directory is looked at when the plan names one, as that may be the reason.
 fn need(run: &Run, node: &Resources) -> (Needs, Option<PathBuf>) {
     let directory = run.target.clone().unwrap_or_else(|| DEFAULT_TARGET.into());
-    let nothing =
-        Needs { run: run.name.clone(), memory: 0, disk: 0, writes: 0, time: Span::ZERO, loads: true, impossible: None };
     match kernel::build(run, &directory, node) {
         Ok(kernel) => {
-            let takes = kernel.takes();
-            let times = u64::from(run.iterations);
-            let need = Needs {
-                memory: takes.memory,
-                disk: takes.disk,
-                writes: takes.writes.saturating_mul(times),
-                time: Span(takes.time.0.saturating_mul(times)),
-                loads: takes.loads,
-                ..nothing
-            };
-            (need, (takes.disk > 0).then_some(directory))
+            let need = in_all(run, &kernel.takes());
+            let writes_there = need.disk > 0;
+            (need, writes_there.then_some(directory))
         }
-        Err(why) => (Needs { impossible: Some(neutral(&why.to_string())), ..nothing }, run.target.clone()),
+        Err(why) => {
+            let need = in_all(run, &Takes { loads: true, ..Takes::default() });
+            (Needs { impossible: Some(neutral(&why.to_string())), ..need }, run.target.clone())
+        }
+    }
+}
+
+/// What an iteration takes, for all iterations of the run; memory and disk are given back after each.
+fn in_all(run: &Run, takes: &Takes) -> Needs {
+    let times = u64::from(run.iterations);
+    Needs {
+        run: run.name.clone(),
+        memory: takes.memory,
+        disk: takes.disk,
+        writes: takes.writes.saturating_mul(times),
+        time: Span(takes.time.0.saturating_mul(times)),
+        loads: takes.loads,
+        impossible: None,
     }
 }
 
@@ -180,7 +187,8 @@ fn is_neighbour(name: &str, known: &str) -> bool {
 mod tests {
     use super::*;
     use crate::agent::host::fake;
-    use crate::vocab::plan::{Load, Synthetic};
+    use crate::vocab::plan::{Disk, Load, Pattern, Shape, Synthetic};
+    use crate::vocab::size::ByteSize;
     use crate::vocab::unit::{Quantity, Unit};
 
     fn node() -> Resources {
@@ -247,31 +255,58 @@ mod tests {
         assert_eq!((got.path, got.file_system.as_str()), (path.join("here"), "nfs"));
     }
 
-    #[test]
-    fn a_plan_is_surveyed_run_by_run() {
-        let synthetic = Synthetic {
-            rate: Quantity::new(1.0, Unit::EventsPerSecond),
-            time: Span::seconds(1),
-            shape: crate::vocab::plan::Shape::Level,
-            noise: 0.0,
-        };
-        let run = |name: &str| Run {
+    fn run(name: &str) -> Run {
+        let rate = Quantity::new(1.0, Unit::EventsPerSecond);
+        Run {
             name: name.into(),
-            kernel: Load::Synthetic(synthetic.clone()),
+            kernel: Load::Synthetic(Synthetic { rate, time: Span::seconds(1), shape: Shape::Level, noise: 0.0 }),
             iterations: 2,
             target: None,
             deadline: None,
             seed: 1,
-        };
-        let plan = Plan {
+        }
+    }
+
+    fn plan(runs: Vec<Run>) -> Plan {
+        Plan {
             name: String::new(),
             title: String::new(),
             about: String::new(),
             smoke: false,
-            runs: vec![run("a"), run("b")],
+            runs,
             checks: vec![],
             roofs: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn time_and_writes_add_up_over_the_iterations() {
+        let takes = Takes { memory: 1, disk: 2, writes: 3, time: Span(4), loads: true };
+        let need = in_all(&run("a"), &takes);
+        assert_eq!((need.memory, need.disk, need.writes, need.time, need.loads), (1, 2, 6, Span(8), true));
+        assert_eq!(in_all(&run("a"), &Takes { writes: u64::MAX, ..takes }).writes, u64::MAX);
+    }
+
+    #[test]
+    fn a_directory_two_runs_share_is_one_target() {
+        let (_keep, path) = directory();
+        let disk = Disk {
+            pattern: Pattern::Read,
+            block: ByteSize(4096),
+            depth: 1,
+            direct: false,
+            size: ByteSize(1 << 20),
+            time: Span::seconds(1),
         };
+        let run = |name: &str| Run { kernel: Load::Disk(disk.clone()), target: Some(path.clone()), ..run(name) };
+        let got = take(&plan(vec![run("a"), run("b")]), Path::new("/"), &node());
+        let paths: Vec<&PathBuf> = got.targets.iter().map(|target| &target.path).collect();
+        assert_eq!(paths, [&path]);
+    }
+
+    #[test]
+    fn a_plan_is_surveyed_run_by_run() {
+        let plan = plan(vec![run("a"), run("b")]);
         let root = fake::root(&[("proc/loadavg", "1.25 0.5 0.1 1/200 7\n")]);
         let got = take(&plan, root.path(), &node());
         assert_eq!((got.load, got.cpus, got.page, got.memory_available), (1.25, 2, 4096, 1 << 30));
