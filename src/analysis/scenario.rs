@@ -101,7 +101,8 @@ impl Scenario {
     pub(crate) fn idle(mut self, tenths: u32) -> Self {
         for _ in 0..tenths {
             self.at = self.at + Span::milliseconds(100);
-            let progress = Progress { run: "r".into(), done: vec![self.done], in_flight: 0, oldest: None, latency: None };
+            let progress =
+                Progress { run: "r".into(), done: vec![self.done], in_flight: 0, oldest: None, latency: None };
             self.put("n", Event::Progress(progress));
         }
         self

@@ -261,13 +261,20 @@ mod tests {
         assert_eq!(stopped.decision, Decision::NotProven);
         let never = judged(check(absolute("80 MB/s")), |s| s.work(100.0, 50));
         assert_eq!(never.decision, Decision::NotProven);
-        assert_eq!(judge(&Scenario::measuring(vec![]).state.opening.unwrap().plan, &State::default()).decision, Decision::NotProven);
+        assert_eq!(
+            judge(&Scenario::measuring(vec![]).state.opening.unwrap().plan, &State::default()).decision,
+            Decision::NotProven
+        );
     }
 
     #[test]
     fn a_nominal_roof_counts_and_an_unknown_one_proves_nothing() {
         let mut of_roof = check(Limit::OfRoof(0.75, Basis::Nominal));
-        assert_eq!(judged(of_roof.clone(), |s| s.end(100.0, Outcome::Sound)).decision, Decision::NotProven, "no roof named r");
+        assert_eq!(
+            judged(of_roof.clone(), |s| s.end(100.0, Outcome::Sound)).decision,
+            Decision::NotProven,
+            "no roof named r"
+        );
         of_roof.at_least = Some(Limit::OfRoof(0.75, Basis::Measured));
         assert_eq!(judged(of_roof, |s| s.end(100.0, Outcome::Sound)).decision, Decision::NotProven);
     }
@@ -281,7 +288,8 @@ mod tests {
 
     #[test]
     fn a_finding_that_is_not_allowed_fails_and_wrong_results_always_do() {
-        let no_collapse = Check { of: "r".to_owned(), at_least: None, no_findings: vec![Kind::Collapse], ..check(absolute("0")) };
+        let no_collapse =
+            Check { of: "r".to_owned(), at_least: None, no_findings: vec![Kind::Collapse], ..check(absolute("0")) };
         let verdict = judged(no_collapse.clone(), |s| s.work(100.0, 50).work(1.0, 60).end(50.0, Outcome::Sound));
         assert_eq!(verdict.decision, Decision::Fail);
         assert!(verdict.lines[1].reason.starts_with("COLLAPSE"));

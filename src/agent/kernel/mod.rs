@@ -48,7 +48,7 @@ pub struct Takes {
     pub memory: u64,
     /// Bytes of disk while it runs.
     pub disk: u64,
-    /// Bytes it may write in all iterations.
+    /// Bytes that one iteration may write.
     pub writes: u64,
     /// Likely length of one iteration.
     pub time: Span,

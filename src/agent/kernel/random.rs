@@ -47,13 +47,17 @@ mod tests {
     fn bytes_are_evenly_spread_never_the_same_and_repeat_with_the_seed() {
         let draw = |seed| {
             let (mut source, mut twice) = (Bytes::new(seed), [vec![0_u8; 100_003], vec![0_u8; 100_003]]);
-            twice.iter_mut().for_each(|buffer| source.fill(buffer));
+            for buffer in &mut twice {
+                source.fill(buffer);
+            }
             twice
         };
         let [first, second] = draw(5);
         assert!(first != second && draw(5) == [first.clone(), second] && draw(6)[0] != first);
         let mut counts = [0_u32; 256];
-        first.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+        for byte in first {
+            counts[usize::from(byte)] += 1;
+        }
         assert!(counts.iter().all(|n| (250..550).contains(n)), "{counts:?}");
     }
 }

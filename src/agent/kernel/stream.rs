@@ -1,5 +1,4 @@
-//! Copy, scale, add and triad over arrays that no cache holds: a variant of STREAM (J. D. McCalpin), with its way of counting
-//! bytes, of taking the best pass, and of checking the result.
+//! Copy, scale, add and triad over arrays that no cache holds: a variant of STREAM, with its way of counting bytes, of taking the best pass, and of checking the result.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -197,9 +196,8 @@ impl Slices {
         let expected = expected(passes);
         for (name, (array, value)) in "abc".chars().zip([&self.a, &self.b, &self.c].into_iter().zip(expected)) {
             let error: f64 = array.iter().map(|x| (x - value).abs()).sum::<f64>() / array.len().max(1) as f64;
-            // Written so that NaN is wrong too.
-            if !(error <= TOLERANCE * value.abs()) {
-                let relative = error / value.abs();
+            let relative = error / if value == 0.0 { 1.0 } else { value.abs() };
+            if relative.is_nan() || relative > TOLERANCE {
                 return Err(KernelError::Corrupt(format!(
                     "array {name} of CPU {cpu} is off by {relative:.3e} on average after {passes} passes, over {TOLERANCE:e}"
                 )));
@@ -250,11 +248,11 @@ fn took(times: &[Times], pass: usize, op: usize) -> Option<f64> {
 
 /// `to[i] = f(x[i], y[i])`, with ordinary stores.
 ///
-/// Each 512 bytes are used up by an opaque reader: the loop then is neither elided nor turned into one call of `memcpy`, whose
+/// Each 128 bytes are used up by an opaque reader: the loop is then neither elided nor turned into calls of `memcpy`, whose
 /// stores past the caches would make copy another operation than the other three.
 #[inline]
 fn blocks(to: &mut [f64], x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) {
-    const BLOCK: usize = 64;
+    const BLOCK: usize = 16;
     let rest = to.len() / BLOCK * BLOCK;
     for ((to, x), y) in to.chunks_exact_mut(BLOCK).zip(x.chunks_exact(BLOCK)).zip(y.chunks_exact(BLOCK)) {
         for i in 0..BLOCK {
@@ -311,7 +309,7 @@ mod tests {
         assert_eq!(names, ["copy_mb_per_s", "scale_mb_per_s", "add_mb_per_s", "triad_mb_per_s"]);
         assert!(measured.figures.iter().all(|f| f.value.is_finite() && f.value > 10.0));
         let done = meter.read(crate::clock::now(), false).done[0];
-        assert!(done > 0 && done % (100_001 * 80) == 0, "{done} is no whole number of passes");
+        assert!(done > 0 && done.is_multiple_of(100_001 * 80), "{done} is no whole number of passes");
     }
 
     #[test]

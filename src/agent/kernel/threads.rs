@@ -78,7 +78,9 @@ pub(super) fn each<P: Send, T: Send>(
             let cpu = cpus.get(i % cpus.len().max(1)).copied();
             let body = move || {
                 let _guard = Guard(gate);
-                cpu.map(pin);
+                if let Some(cpu) = cpu {
+                    pin(cpu);
+                }
                 gate.pass().then(|| work(i, part))
             };
             match Builder::new().name(format!("load-{i}")).spawn_scoped(scope, body) {

@@ -288,6 +288,10 @@ mod tests {
     #[test]
     fn an_end_while_low_says_how_long() {
         let told = Scenario::measuring(vec![]).work(100.0, 50).work(1.0, 60).end(50.0, Outcome::Sound);
-        assert!(told.findings()[0].sentence.ends_with("to the end of the run, after 6.0 s"), "{}", told.findings()[0].sentence);
+        assert!(
+            told.findings()[0].sentence.ends_with("to the end of the run, after 6.0 s"),
+            "{}",
+            told.findings()[0].sentence
+        );
     }
 }

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "the standard library has no vector with an alignment")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use crate::agent::kernel::KernelError;
@@ -25,10 +26,12 @@ impl Aligned {
         Ok(Self { start, layout })
     }
 
-    /// All of it.
-    pub(super) fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: `start` is good for the layout's size, initialised, and borrowed as `self` is.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.layout.size()) }
+    /// A part of it, cut to what there is; no reference is made to the other parts, which the kernel may be writing.
+    pub(super) fn part(&mut self, range: Range<usize>) -> &mut [u8] {
+        let end = range.end.min(self.layout.size());
+        let start = range.start.min(end);
+        // SAFETY: `start..end` lies within the allocation, is initialised, and is borrowed as `self` is.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(start), end - start) }
     }
 }
 
@@ -46,8 +49,10 @@ mod tests {
     #[test]
     fn buffers_lie_where_they_must() {
         let mut buffer = Aligned::new(10_000, 65_536).unwrap();
-        assert_eq!((buffer.bytes().as_ptr() as usize % 65_536, buffer.bytes().len()), (0, 10_000));
-        assert!(buffer.bytes().iter().all(|b| *b == 0));
+        let all = buffer.part(0..20_000);
+        assert_eq!((all.as_ptr() as usize % 65_536, all.len()), (0, 10_000));
+        assert!(all.iter().all(|b| *b == 0));
+        assert_eq!((buffer.part(9_000..9_500).len(), buffer.part(30_000..40_000).len()), (500, 0));
         assert!(Aligned::new(usize::MAX / 4, 4096).is_err());
     }
 }

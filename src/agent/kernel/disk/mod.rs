@@ -118,16 +118,16 @@ impl Kernel {
     fn lay_out(&self, stop: &Stop) -> Result<(), KernelError> {
         let block = LAYOUT_BLOCK.max(self.access.block as u64) / self.access.block as u64 * self.access.block as u64;
         let access = Access { write: true, random: false, block: block as usize, depth: LAYOUT_DEPTH };
-        let step = if self.load.direct { self.size } else { LAYOUT_PART.next_multiple_of(block) };
+        let piece = if self.load.direct { self.size } else { LAYOUT_PART.next_multiple_of(block) };
         let mut start = 0;
         while start < self.size {
-            let part = start..(start + step).min(self.size);
+            let part = start..(start + piece).min(self.size);
             let seed = self.seed ^ start.rotate_left(32) ^ 0x1a70;
             let job = Job { access, part, seed, progress: Progress::after(start), ..self.job(stop) };
             self.run(&job)?;
             stop.check()?;
             self.flush(stop, job.bytes())?;
-            start += step;
+            start += piece;
         }
         Ok(())
     }
@@ -192,6 +192,10 @@ impl Kernel {
         );
         if self.access.write {
             labels.insert("layout".to_owned(), "overwrite".to_owned());
+        }
+        if !self.access.write && !self.load.direct {
+            let cache = "dropped before each iteration; a file that fits in memory is then read from memory";
+            labels.insert("page_cache".to_owned(), cache.to_owned());
         }
         if self.access.write && !self.load.direct {
             labels.insert("mb_per_s_counts".to_owned(), "everything written, to the end of the flush".to_owned());

@@ -1,4 +1,4 @@
-//! The engine for kernels without io_uring: one thread for each operation in flight.
+//! The engine for kernels without `io_uring`: one thread for each operation in flight.
 
 use std::os::unix::fs::FileExt;
 
@@ -30,12 +30,12 @@ fn work(job: &Job<'_>, thread: usize) -> Result<Tally, KernelError> {
     let mut content = Bytes::new(random);
     while let Some(mut operation) = job.next(&mut random) {
         if job.access.write {
-            content.fill(buffer.bytes());
+            content.fill(buffer.part(0..operation.length));
         }
         job.begin(&mut operation, place);
         loop {
             let offset = operation.offset + operation.done as u64;
-            let rest = &mut buffer.bytes()[operation.done..operation.length];
+            let rest = buffer.part(operation.done..operation.length);
             let file = &job.target.file;
             let result = if job.access.write { file.write_at(rest, offset) } else { file.read_at(rest, offset) };
             match result {

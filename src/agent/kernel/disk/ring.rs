@@ -1,4 +1,4 @@
-//! The engine with io_uring: one thread, every operation in one ring.
+//! The engine with `io_uring`: one thread, every operation in one ring.
 #![allow(unsafe_code, reason = "the kernel reads and writes the buffers of queued operations")]
 
 use std::io;
@@ -71,7 +71,7 @@ impl<'a> Flight<'a> {
         let Some(operation) = self.job.next(&mut self.random) else { return Ok(()) };
         if self.job.access.write {
             let start = slot * stride(self.job);
-            self.content.fill(&mut self.buffers.bytes()[start..start + operation.length]);
+            self.content.fill(self.buffers.part(start..start + operation.length));
         }
         self.operations[slot] = operation;
         self.job.begin(&mut self.operations[slot], Place { thread: 0, slot });
@@ -83,7 +83,7 @@ impl<'a> Flight<'a> {
         let Operation { offset, length, done, .. } = self.operations[slot];
         let offset = offset + done as u64;
         let base = slot * stride(self.job);
-        let start = self.buffers.bytes()[base + done..base + length].as_mut_ptr();
+        let start = self.buffers.part(base + done..base + length).as_mut_ptr();
         let (file, length) = (types::Fd(self.job.target.file.as_raw_fd()), (length - done) as u32);
         let entry = if self.job.access.write {
             opcode::Write::new(file, start, length).offset(offset).build()

@@ -32,7 +32,7 @@ pub(super) struct Blocks {
     width: usize,
     /// Values from one column to the next.
     stride: usize,
-    blocks: Vec<RwLock<Block>>,
+    all: Vec<RwLock<Block>>,
 }
 
 /// Where the work is done, and who watches.
@@ -64,13 +64,13 @@ impl Blocks {
             values.try_reserve_exact(columns * stride).ok()?;
             Some(RwLock::new(Block { values, columns, pivots: Vec::new() }))
         };
-        Some(Self { system, width, stride, blocks: widths.map(block).collect::<Option<_>>()? })
+        Some(Self { system, width, stride, all: widths.map(block).collect::<Option<_>>()? })
     }
 
     /// Writes the system into the blocks, in turn by the threads, so that their memory lies spread over the nodes.
     pub(super) fn fill(&self, cpus: &[usize], stop: &Stop) -> Result<(), KernelError> {
         each(cpus, &Gate::new(cpus.len()), vec![(); cpus.len()], |thread, ()| {
-            for index in (thread..self.blocks.len()).step_by(cpus.len()) {
+            for index in (thread..self.all.len()).step_by(cpus.len()) {
                 let mut block = self.write(index);
                 let columns = block.columns;
                 block.values.resize(columns * self.stride, 0.0);
@@ -118,7 +118,7 @@ impl Blocks {
             let panel = self.read(k);
             loop {
                 let index = k + 1 + taken.fetch_add(1, Relaxed);
-                if index >= self.blocks.len() {
+                if index >= self.all.len() {
                     break;
                 }
                 team.stop.check()?;
@@ -149,29 +149,26 @@ impl Blocks {
             faer::prelude::default(),
         );
         panel.pivots = swaps(&order, columns);
-        let (m, w) = (rows as u64, columns as u64);
-        Ok(m * w * w - w * w * w / 3)
+        Ok((columns * columns * rows - columns * columns * columns / 3) as u64)
     }
 
     /// Subtracts panel k from a block behind it; returns the floating-point operations.
     fn update(&self, k: usize, panel: &Block, block: &mut Block) -> u64 {
-        let (first, width, n) = (k * self.width, panel.columns, self.system.n);
+        let (first, width, columns) = (k * self.width, panel.columns, block.columns);
+        let rest = self.system.n - first - width;
         for column in block.values.chunks_exact_mut(self.stride) {
-            let rows = &mut column[first..n];
+            let column = &mut column[first..];
             for (i, row) in panel.pivots.iter().enumerate() {
-                rows.swap(i, *row);
+                column.swap(i, *row);
             }
         }
-        let columns = block.columns;
         let panel = self.matrix(panel);
-        let (diagonal, below) =
-            (panel.submatrix(first, 0, width, width), panel.subrows(first + width, n - first - width));
+        let (diagonal, below) = (panel.submatrix(first, 0, width, width), panel.subrows(first + width, rest));
         let (upper, lower) = self.matrix_mut(block).split_at_row_mut(first + width);
         let mut upper = upper.subrows_mut(first, width);
         solve_unit_lower_triangular_in_place(diagonal, upper.as_mut(), Par::Seq);
         matmul(lower, Accum::Add, below, upper.as_ref(), -1.0, Par::Seq);
-        let (w, c, m) = (width as u64, columns as u64, (n - first - width) as u64);
-        w * w * c + 2 * m * w * c
+        (width * columns * (width + 2 * rest)) as u64
     }
 
     /// Back substitution: the forward one is done when b, the last block, has gone through all updates.
@@ -195,7 +192,7 @@ impl Blocks {
 
     /// Blocks of A; the one behind them holds b.
     fn panels(&self) -> usize {
-        self.blocks.len() - 1
+        self.all.len() - 1
     }
 
     fn matrix<'a>(&self, block: &'a Block) -> MatRef<'a, f64> {
@@ -209,11 +206,11 @@ impl Blocks {
 
     fn read(&self, index: usize) -> RwLockReadGuard<'_, Block> {
         // A thread that panicked has broken the whole run already.
-        self.blocks[index].read().unwrap_or_else(PoisonError::into_inner)
+        self.all[index].read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self, index: usize) -> RwLockWriteGuard<'_, Block> {
-        self.blocks[index].write().unwrap_or_else(PoisonError::into_inner)
+        self.all[index].write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes one value, as bad memory would.
@@ -256,7 +253,7 @@ mod tests {
     #[test]
     fn columns_never_lie_a_page_apart() {
         for n in [1, 511, 512, 4000, 4096, 8000] {
-            assert!(stride(n) >= n && stride(n) % 512 != 0 && stride(n) % 8 == 0);
+            assert!(stride(n) >= n && !stride(n).is_multiple_of(512) && stride(n).is_multiple_of(8));
         }
     }
 }
