@@ -183,9 +183,8 @@ impl Kernel {
                 ("block", self.load.block.to_string()),
                 ("depth", self.access.depth.to_string()),
                 ("size", crate::vocab::size::ByteSize(self.size).to_string()),
-                ("directory", self.directory.display().to_string()),
                 ("file_system", self.target.file_system.clone()),
-                ("device", self.target.device.clone()),
+                ("mount", self.target.device.clone()),
                 ("content", "random, fresh in every block".to_owned()),
             ]
             .map(|(name, value)| (name.to_owned(), value)),
