@@ -10,7 +10,7 @@ use crate::cli::presets;
 use crate::cli::typed::{RunOptions, Show};
 use crate::session::client::Client;
 use crate::view::headless::verdict_block;
-use crate::view::theme::{self, Depth, Glyphs, Theme};
+use crate::view::theme::{self, Glyphs, Theme};
 use crate::view::tui::{self, How, Left, Offer, Options, ScreenError};
 use crate::view::words;
 
@@ -110,7 +110,7 @@ fn remains(state: &State) -> String {
 
 fn look(show: &Show, title: Option<String>) -> Result<Options, String> {
     let (depth, glyphs) = theme::choose(|name| std::env::var(name).ok());
-    let name = show.theme.as_deref().unwrap_or(if depth == Depth::Ansi16 { "ansi16" } else { "default" });
+    let name = show.theme.as_deref().unwrap_or("default");
     let directory = presets::config_directory().map(|d| d.join("themes"));
     let theme = Theme::load(name, directory.as_deref()).map_err(|e| e.to_string())?;
     let glyphs = if show.ascii { Glyphs::Ascii } else { glyphs };

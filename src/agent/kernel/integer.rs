@@ -80,7 +80,7 @@ impl super::Kernel for Kernel {
         let (threads, limit) = (self.cpus.len(), self.load.limit);
         let labels = [("threads", threads.to_string()), ("limit", limit.to_string())];
         Description {
-            meters: vec![MeterSpec { name: "events_per_s".to_owned(), unit: Unit::EventsPerSecond, level: true }],
+            meters: vec![MeterSpec::new("events_per_s", Unit::EventsPerSecond, true)],
             lanes: Lanes { threads, depth: 0, timed: false },
             labels: labels.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<BTreeMap<_, _>>(),
             command: format!(
