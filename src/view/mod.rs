@@ -1,1 +1,5 @@
 //! What is shown. Views fold records like everybody else, hold no truth of their own, and reach the runner by commands alone.
+
+pub mod format;
+pub mod theme;
+pub mod tui;

@@ -80,7 +80,7 @@ mod tests {
             seq: 7,
             at: Moment(1_000_001),
             node: "n1".into(),
-            event: Event::Sampled(vec![Sample(3, 1200.0), Sample(4, 0.1)]),
+            event: Event::Sampled { of: Vec::new(), values: vec![Sample(3, 1200.0), Sample(4, 0.1)] },
         }
     }
 
