@@ -44,14 +44,18 @@ fn worth(from: f64, symbol: &str) -> f64 {
     }
 }
 
-/// Three digits that matter: `1.07`, `58.1`, `104`, `12800`.
+/// As many digits as matter in a live figure: `0.42`, `1.1`, `58.1`, `104`, `12800`.
 #[must_use]
 pub fn number(value: f64) -> String {
-    let magnitude = value.abs();
-    let places = match magnitude {
+    places(value, if value.abs() >= 0.995 { 1 } else { 2 })
+}
+
+/// So many places behind the point, fewer where the figure is large, and no zeros at their end.
+fn places(value: f64, most: usize) -> String {
+    let places = match value.abs() {
         m if m == 0.0 || m >= 99.95 => 0,
-        m if m >= 9.995 => 1,
-        _ => 2,
+        m if m >= 9.995 => most.min(1),
+        _ => most,
     };
     let text = format!("{value:.places$}");
     let trimmed = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
@@ -61,18 +65,31 @@ pub fn number(value: f64) -> String {
 /// A value in the words of its unit, short: `1.07 GB`, `104 MB/s`, `13.2k IOPS`, `58.1 GFLOPS`.
 #[must_use]
 pub fn quantity(value: f64, unit: Unit) -> String {
+    let (digits, symbol) = scaled(value, value, unit);
+    digits + &symbol
+}
+
+/// Two values of one row side by side, both in the unit of the larger, which only the second one names: `8` and `480 ms`.
+#[must_use]
+pub fn pair(first: f64, second: f64, unit: Unit) -> (String, String) {
+    let larger = if first.abs() > second.abs() { first } else { second };
+    let (digits, symbol) = scaled(second, larger, unit);
+    let thousands = if symbol.starts_with('k') { "k" } else { "" };
+    (scaled(first, larger, unit).0 + thousands, digits + &symbol)
+}
+
+/// The digits of a value in the printed unit that suits `like`, and what is printed behind them.
+fn scaled(value: f64, like: f64, unit: Unit) -> (String, String) {
     let steps = scale(unit);
-    let magnitude = value.abs();
+    let magnitude = like.abs();
     // Zero is printed in the unit of the record, where the others of its kind are.
     let own = steps.iter().find(|(from, symbol)| (worth(*from, symbol) - 1.0).abs() < 1e-12);
     let found = if magnitude == 0.0 { own } else { steps.iter().find(|(from, _)| magnitude >= *from) };
     let (from, symbol) = found.or(steps.last()).copied().unwrap_or((1.0, ""));
-    let digits = number(value / worth(from, symbol));
-    match symbol.strip_prefix('k').filter(|rest| rest.is_empty() || rest.starts_with(' ')) {
-        Some(rest) => format!("{digits}k{rest}"),
-        None if symbol.is_empty() || symbol == "M" => format!("{digits}{symbol}"),
-        None => format!("{digits} {symbol}"),
-    }
+    let value = value / worth(from, symbol);
+    let digits = if unit == Unit::Bytes { places(value, 2) } else { number(value) };
+    let joined = symbol.is_empty() || symbol == "M" || symbol == "k" || symbol.starts_with("k ");
+    (digits, if joined { symbol.to_owned() } else { format!(" {symbol}") })
 }
 
 /// The same of a quantity.
@@ -178,6 +195,7 @@ mod tests {
             (58.14, Unit::Gflops, "58.1 GFLOPS"),
             (83.0, Unit::Percent, "83 %"),
             (480.0, Unit::Milliseconds, "480 ms"),
+            (1.07, Unit::MegabytesPerSecond, "1.1 MB/s"),
             (0.3, Unit::Milliseconds, "300 us"),
             (1500.0, Unit::Milliseconds, "1.5 s"),
             (12.3, Unit::Seconds, "12.3 s"),
@@ -190,6 +208,18 @@ mod tests {
         for (value, unit, expected) in cases {
             assert_eq!(quantity(value, unit), expected);
         }
+    }
+
+    #[test]
+    fn a_pair_has_one_unit() {
+        let words = |a, b, unit| {
+            let (a, b) = pair(a, b, unit);
+            format!("{a} | {b}")
+        };
+        assert_eq!(words(0.3, 480.0, Unit::Milliseconds), "0.3 | 480 ms");
+        assert_eq!(words(104.0, 1.1, Unit::MegabytesPerSecond), "104 | 1.1 MB/s");
+        assert_eq!(words(400.0, 13_200.0, Unit::Iops), "0.4k | 13.2k IOPS");
+        assert_eq!(words(0.0, 0.0, Unit::Bytes), "0 | 0 B");
     }
 
     #[test]

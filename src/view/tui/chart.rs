@@ -20,6 +20,9 @@ use crate::vocab::unit::Unit;
 /// An operation in flight for longer than this is worth a line.
 const OLD: Span = Span::seconds(1);
 
+/// Columns to each side within which a curve that wavers between two rows is filled evenly.
+const NEAR: usize = 6;
+
 /// A limit on the chart.
 struct Line {
     value: f64,
@@ -63,7 +66,12 @@ pub(super) fn draw(view: &View<'_>, run: &RunState, (grid, area): (&Grid, Rect),
     statistics(view, run, &drawing, (grid, area, &mut taken), brush);
     if let Status::Ended(outcome) = &run.status {
         if *outcome != Outcome::Sound {
-            brush.text((grid.plot + 1, area.y), &nothing(run), Role::Fail, (grid.axis.columns as u16).saturating_sub(1));
+            brush.text(
+                (grid.plot + 1, area.y),
+                &nothing(run),
+                Role::Fail,
+                (grid.axis.columns as u16).saturating_sub(1),
+            );
         }
     }
 }
@@ -116,7 +124,10 @@ fn lines(plan: &Plan, run: &RunState, figure: &str) -> Vec<Line> {
         }
     };
     let both = |check: &Check| {
-        [check.at_least.as_ref().and_then(|l| line(l, "floor")), check.at_most.as_ref().and_then(|l| line(l, "ceiling"))]
+        [
+            check.at_least.as_ref().and_then(|l| line(l, "floor")),
+            check.at_most.as_ref().and_then(|l| line(l, "ceiling")),
+        ]
     };
     plan.checks.iter().filter(meant).flat_map(both).flatten().collect()
 }
@@ -141,9 +152,12 @@ fn roof(plan: &Plan, run: &RunState, figure: &str, basis: Basis) -> Option<f64> 
 /// Lays the ground below the curve, where the theme has one and no finding has its own.
 fn fill(curve: &Curve, grid: &Grid, area: Rect, brush: &mut Brush<'_>) {
     let shaded = brush.look.ground(Role::GroundShade).bg;
+    let tops: Vec<Option<usize>> = (0..curve.columns).map(|column| curve.top(column)).collect();
     for column in 0..curve.columns {
-        let Some(top) = curve.top(column) else { continue };
-        let y = area.y + top as u16 + 1;
+        let Some(top) = tops[column] else { continue };
+        let near = tops.iter().take(column + NEAR + 1).skip(column.saturating_sub(NEAR)).flatten();
+        let highest = near.filter(|t| t.abs_diff(top) <= 1).min().copied().unwrap_or(top);
+        let y = area.y + highest as u16 + 1;
         let below = Rect::new(grid.x(column), y, 1, area.bottom().saturating_sub(y));
         if shaded.is_none() || brush.buffer.cell((grid.x(column), area.y)).map(|c| c.bg) != shaded {
             brush.ground(below, Role::GroundFill);

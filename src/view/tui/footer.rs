@@ -32,6 +32,6 @@ pub(super) fn bar(place: Place, said: Option<&str>, area: Rect, brush: &mut Brus
             break;
         }
         x = brush.text((x, area.y), name, Role::Key, columns) + 1;
-        x = brush.text((x, area.y), brief, Role::Text, columns) + 3;
+        x = brush.text((x, area.y), brief, Role::Text, columns) + 2;
     }
 }

@@ -19,7 +19,7 @@ type Part = (String, Role);
 fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     brush.ground(area, Role::GroundBar);
     let mut end = area.right().saturating_sub(1);
-    for (text, role) in right(view).into_iter().rev() {
+    for (text, role) in right(view, area.width).into_iter().rev() {
         end = brush.text_before(end, area.y, &text, role).saturating_sub(2);
     }
     let mut x = area.x + 1;
@@ -87,7 +87,7 @@ fn phase_word(phase: Phase) -> &'static str {
     }
 }
 
-fn right(view: &View<'_>) -> Vec<Part> {
+fn right(view: &View<'_>, width: u16) -> Vec<Part> {
     let (state, screen) = (view.state, view.screen);
     let mut parts = Vec::new();
     if screen.frozen.is_some() {
@@ -101,7 +101,10 @@ fn right(view: &View<'_>) -> Vec<Part> {
     let passed = state.now.since(state.opened);
     if state.opening.is_some() {
         parts.push((view.wall(passed, "%H:%M:%S"), Role::Strong));
-        parts.push((format!("t {}", format::stopwatch(passed)), Role::Text));
+        // On a narrow screen a warning is worth more than the time since the beginning, which the wall clock tells as well.
+        if width >= 100 || parts.len() == 1 {
+            parts.push((format!("t {}", format::stopwatch(passed)), Role::Text));
+        }
     }
     parts.push(record(view));
     parts

@@ -60,6 +60,8 @@ pub(super) struct HostRow<'a> {
     before: Option<f64>,
 }
 
+/// Columns of a value with its unit.
+const VALUE: u16 = 9;
 /// How long before an onset the level is taken that a row had.
 const BEFORE: Span = Span::seconds(10);
 
@@ -137,7 +139,7 @@ pub(super) fn heads(view: &View<'_>, (grid, y): (&Grid, u16), brush: &mut Brush<
 /// Where the two columns of values end.
 fn columns(grid: &Grid) -> (u16, u16) {
     let end = grid.margin.0 + grid.margin.1 - 1;
-    (end - grid.margin.1 / 2, end)
+    (end - VALUE - 1, end)
 }
 
 /// Paints the rows, each as high as they share the area.
@@ -178,9 +180,11 @@ fn row(view: &View<'_>, row: &HostRow<'_>, (grid, area): (&Grid, Rect), brush: &
         None => points.iter().map(|p| p.value).reduce(f64::min),
     };
     let (middle, end) = columns(grid);
-    let printed = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format::quantity(v, row.unit));
-    brush.text_before(middle, y, &printed(before), Role::Dim);
-    brush.text_before(end, y, &printed(last.map(|p| p.value)), Role::Strong);
+    let last = last.map(|p| p.value);
+    let (first, second) = format::pair(before.or(last).unwrap_or(0.0), last.or(before).unwrap_or(0.0), row.unit);
+    let known = |value: Option<f64>, text: String| value.map_or_else(|| "-".to_owned(), |_| text);
+    brush.text_before(middle, y, &known(before, first), Role::Dim);
+    brush.text_before(end, y, &known(last, second), Role::Strong);
 }
 
 /// The smallest full height of a row, so that next to nothing looks like next to nothing.

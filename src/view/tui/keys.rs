@@ -67,7 +67,13 @@ const fn key(place: Place, codes: &'static [KeyCode], action: Action, name: &'st
     Key { place, codes, control: false, action, name, does, brief: "" }
 }
 
-const fn control(place: Place, codes: &'static [KeyCode], action: Action, name: &'static str, does: &'static str) -> Key {
+const fn control(
+    place: Place,
+    codes: &'static [KeyCode],
+    action: Action,
+    name: &'static str,
+    does: &'static str,
+) -> Key {
     Key { control: true, ..key(place, codes, action, name, does) }
 }
 
@@ -86,7 +92,7 @@ const DIGITS: &[KeyCode] =
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
     key(Place::Screen, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
-    key(Place::Screen, &[Char(' ')], Action::Freeze, "Space", "freeze the view, and let it go again; the load and the record go on").brief("freeze"),
+    key(Place::Screen, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on").brief("freeze"),
     key(Place::Screen, &[Tab, Down, Char('j')], Action::Next, "Tab Down j", "choose the next run").brief("run"),
     key(Place::Screen, &[BackTab, Up, Char('k')], Action::Previous, "S-Tab Up k", "choose the run before"),
     key(Place::Screen, DIGITS, Action::Numbered, "1-9", "choose a run by its place"),

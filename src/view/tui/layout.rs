@@ -72,8 +72,7 @@ pub(super) struct Pane {
 }
 
 /// From top to bottom.
-const PANES: &[Pane] =
-    &[header::PANE, finding::PANE, plan::PANE, verdict::PANE, stage::PANE, log::PANE, footer::PANE];
+const PANES: &[Pane] = &[header::PANE, finding::PANE, plan::PANE, verdict::PANE, stage::PANE, log::PANE, footer::PANE];
 
 /// Paints the screen.
 pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {

@@ -60,7 +60,7 @@ impl Live {
                     Some(how) => return how,
                     None => due = Some(Instant::now()),
                 },
-                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
+                () = wait_for(due), if due.is_some() => {
                     if self.draw(terminal).is_err() {
                         return How::HungUp;
                     }
@@ -159,6 +159,13 @@ impl Live {
             world.title(&text);
             self.titled = text;
         }
+    }
+}
+
+/// Waits for a frame that is due; one that is due already is not waited for at all, where a timer would take a millisecond.
+async fn wait_for(due: Option<Instant>) {
+    if let Some(due) = due.filter(|due| *due > Instant::now()) {
+        sleep_until(due).await;
     }
 }
 

@@ -14,8 +14,12 @@ pub(super) const PANE: Pane = Pane { rows, draw };
 /// Screens lower than this have better uses for their lines.
 const LOWEST: u16 = 34;
 
-fn rows(_: &View<'_>, (_, height): (u16, u16)) -> Rows {
-    if height < LOWEST { Rows::default() } else { Rows { least: 4, wish: 6, share: 1 } }
+fn rows(view: &View<'_>, (_, height): (u16, u16)) -> Rows {
+    let said = (view.state.findings.len() + view.state.remarks.len()) as u16;
+    if height < LOWEST || said == 0 {
+        return Rows::default();
+    }
+    Rows { least: 3, wish: 2 + (2 * said).min(height / 8), share: 0 }
 }
 
 struct Entry {
@@ -29,9 +33,6 @@ struct Entry {
 fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let inner = brush.frame(area, Role::Frame, ("What was said", "latest first"));
     let entries = entries(view, brush);
-    if entries.is_empty() {
-        brush.text((inner.x + 1, inner.y), "nothing yet", Role::Dim, inner.width.saturating_sub(2));
-    }
     let mut y = inner.y;
     for entry in entries {
         let columns = inner.width.saturating_sub(14);

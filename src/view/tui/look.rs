@@ -81,11 +81,9 @@ impl Look {
 
     /// Text in a role, on whatever ground is there.
     pub(super) fn text(&self, role: Role) -> Style {
-        let style = self.modifiers(role);
-        match self.theme.paint(role).colour {
-            Colour::None => style,
-            colour => style.fg(color(colour)),
-        }
+        // What was written here before must not shine through, but for the reversal that a ground may be made of.
+        let plain = Style::new().remove_modifier(Modifier::BOLD | Modifier::DIM | Modifier::UNDERLINED);
+        plain.patch(self.modifiers(role)).fg(color(self.theme.paint(role).colour))
     }
 
     /// A role as the ground behind text.

@@ -20,6 +20,10 @@ pub(super) const PANE: Pane = Pane { rows, draw };
 const NARROW: u16 = 38;
 /// Columns of a run that has room.
 const WIDE: u16 = 58;
+/// Columns of the shape of a rate, at least.
+const SPARK: u16 = 5;
+/// Columns of the shape of a rate, at most.
+const LONGEST: u16 = 60;
 /// Columns of a figure with its unit.
 const FIGURE: usize = 12;
 
@@ -99,17 +103,23 @@ fn appearance(view: &View<'_>, run: &RunState, signs: &Signs) -> (&'static str, 
     }
 }
 
+/// A run's name, with its node's where there are several.
+fn name(view: &View<'_>, run: &RunState) -> String {
+    if view.state.nodes.len() > 1 { format!("{} {}", run.node, run.name) } else { run.name.to_string() }
+}
+
 fn entry(view: &View<'_>, run: &RunState, cell: Rect, brush: &mut Brush<'_>) {
     let signs = brush.look.signs();
     let (sign, word, short, role) = appearance(view, run, signs);
     let wide = cell.width >= WIDE;
     let word_columns: u16 = if wide { 9 } else { 5 };
-    let spark_columns = if wide { (cell.width / 3).min(40) } else { 5 };
     let figure_columns = FIGURE as u16 + 1;
     let steps_columns: u16 = if wide { 8 } else { 0 };
-    let fixed = 3 + word_columns + figure_columns + steps_columns + spark_columns + 1;
-    let name_columns = cell.width.saturating_sub(fixed);
-    let name = if view.state.nodes.len() > 1 { format!("{} {}", run.node, run.name) } else { run.name.to_string() };
+    let fixed = 3 + word_columns + figure_columns + steps_columns + 1;
+    let longest = view.state.runs.iter().map(|r| format::width(&name(view, r)) as u16 + 2).max().unwrap_or(0);
+    let name_columns = longest.min(cell.width.saturating_sub(fixed + SPARK));
+    let spark_columns = if wide { cell.width.saturating_sub(fixed + name_columns + 1).min(LONGEST) } else { SPARK };
+    let name = name(view, run);
     let mut x = cell.x + 1;
     brush.text((x, cell.y), sign, role, 1);
     x += 2;
@@ -132,13 +142,14 @@ fn entry(view: &View<'_>, run: &RunState, cell: Rect, brush: &mut Brush<'_>) {
 fn figure(run: &RunState) -> (String, Role) {
     let live = run.meters.first().and_then(|m| Some((m.rate.last()?.value, m.spec.unit)));
     if matches!(run.status, Status::Running) {
-        return live.map_or_else(|| (String::new(), Role::Dim), |(value, unit)| (format::quantity(value, unit), Role::Strong));
+        return live
+            .map_or_else(|| (String::new(), Role::Dim), |(value, unit)| (format::quantity(value, unit), Role::Strong));
     }
     official(run).map_or_else(|| (String::new(), Role::Dim), |text| (text, Role::Figure))
 }
 
 /// The median of a run's official main figure, printed.
-pub(super) fn official(run: &RunState) -> Option<String> {
+fn official(run: &RunState) -> Option<String> {
     let (name, unit) = run.main_figure()?;
     let values: Vec<f64> = run.figure(name).iter().map(|(value, ..)| *value).collect();
     stat::median(&values).map(|m| format::quantity(m, unit))

@@ -52,7 +52,8 @@ fn braille(axis: &Axis, points: &[Point], rows: usize, max: f64) -> Curve {
             let (from_x, from_y) = last.unwrap_or((x, y));
             let length = x.abs_diff(from_x).max(y.abs_diff(from_y)).max(1);
             for i in 0..=length {
-                let between = |a: usize, b: usize| (a as f64 + (b as f64 - a as f64) * i as f64 / length as f64).round();
+                let between =
+                    |a: usize, b: usize| (a as f64 + (b as f64 - a as f64) * i as f64 / length as f64).round();
                 dot(between(from_x, x) as usize, between(from_y, y) as usize);
             }
             last = Some((x, y));
@@ -82,10 +83,11 @@ fn steps(axis: &Axis, points: &[Point], rows: usize, max: f64, [upper, lower, wh
 }
 
 /// Bars of values on a scale from 0 to `max`, `rows` high, each a string of one cell a column, the upper row first.
-/// A gap is a space; a reading of nothing is the lowest bar, so that zero and unknown differ.
+/// A gap is a space; a reading of nothing is the lowest bar, so that zero and unknown differ. The highest bar stays below the full
+/// cell, so that rows below each other do not run together.
 pub(super) fn bars(signs: &Signs, values: &[Option<f64>], max: f64, rows: usize) -> Vec<String> {
     let levels = signs.bars.len();
-    let height = |value: f64| if max > 0.0 { (value / max).clamp(0.0, 1.0) * (levels * rows) as f64 } else { 0.0 };
+    let height = |value: f64| if max > 0.0 { (value / max).clamp(0.0, 1.0) * (levels * rows - 1) as f64 } else { 0.0 };
     let cell = |value: Option<f64>, above: usize| {
         let filled = value.map_or(0, |v| (height(v).round() as usize).max(1)).saturating_sub(above * levels);
         if filled == 0 { " " } else { signs.bars[filled.min(levels) - 1] }
@@ -131,8 +133,8 @@ mod tests {
             glyphs: Glyphs::Braille,
         }
         .signs();
-        assert_eq!(bars(signs, &values, 100.0, 1), ["▁ ▄█"]);
-        assert_eq!(bars(signs, &values, 100.0, 2), ["   █", "▁ ██"]);
+        assert_eq!(bars(signs, &values, 100.0, 1), ["▁ ▄▇"]);
+        assert_eq!(bars(signs, &values, 100.0, 2), ["   ▇", "▁ ██"]);
     }
 
     #[test]

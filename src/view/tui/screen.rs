@@ -112,7 +112,11 @@ impl Screen {
             Zoom::Run => match (run.started, run.ended) {
                 (Some(started), Some(ended)) => (started, ended.max(started + Span::seconds(1))),
                 (Some(started), None) => (started, started + round_up(now.since(started))),
-                (None, _) => (now - Span::seconds(60), now),
+                (None, _) => {
+                    let opened = now - state.now.since(state.opened);
+                    let from = opened.max(now - Span::seconds(60));
+                    (from, from + Span::seconds(60))
+                }
             },
             Zoom::Last(step) => (last - Span::seconds(ZOOMS[step.min(ZOOMS.len() - 1)]), last),
             Zoom::Session => {

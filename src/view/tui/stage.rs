@@ -16,14 +16,17 @@ use ratatui::layout::Rect;
 use super::axis::Axis;
 use super::layout::{Pane, Rows, View};
 use super::look::Brush;
-use super::{chart, hosts, plan};
+use super::{chart, hosts};
 use crate::analysis::state::RunState;
 use crate::view::format;
 use crate::view::theme::Role;
 use crate::vocab::moment::Moment;
+use crate::vocab::stat;
 
 pub(super) const PANE: Pane = Pane { rows: |_, _| Rows { least: 9, wish: 16, share: 4 }, draw };
 
+/// The labels of a run that say most, first.
+const FIRST: [&str; 4] = ["device", "file_system", "io", "engine"];
 /// Rows of the chart that are never given to the host's rows.
 const CHART: u16 = 4;
 
@@ -42,7 +45,7 @@ pub(super) struct Grid {
 
 impl Grid {
     fn new(view: &View<'_>, run: &RunState, inner: Rect) -> Self {
-        let (gutter, margin) = if inner.width >= 110 { (18, 22) } else { (12, 16) };
+        let (gutter, margin) = if inner.width >= 110 { (18, 27) } else { (13, 18) };
         let columns = inner.width.saturating_sub(gutter + margin);
         let axis = view.screen.window(view.state, run, usize::from(columns));
         let plot = inner.x + gutter;
@@ -79,18 +82,22 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
 
 fn left_title(run: &RunState, width: u16, right: &str) -> String {
     let unit = run.main_figure().map_or("", |(_, unit)| unit.symbol());
-    let labels = run.start.iter().flat_map(|s| &s.labels);
+    let mut labels: Vec<_> = run.start.iter().flat_map(|s| &s.labels).collect();
+    labels.sort_by_key(|(name, _)| FIRST.iter().position(|f| f == name).unwrap_or(FIRST.len()));
     // A bare number says nothing without its name.
     let label = |(name, value): (&String, &String)| {
         if value.bytes().all(|b| b.is_ascii_digit()) { format!("{name} {value}") } else { value.clone() }
     };
-    let what: Vec<String> = labels.map(label).collect();
+    let what: Vec<String> = labels.into_iter().map(label).collect();
     let title = format!("{}  {unit}   {}", run.name, what.join("  "));
     format::cut(title.trim_end(), usize::from(width).saturating_sub(format::width(right) + 11))
 }
 
 fn right_title(run: &RunState) -> String {
-    plan::official(run).map_or_else(String::new, |median| format!("median {median} of {}", run.done.len()))
+    let Some((name, _)) = run.main_figure() else { return String::new() };
+    let values: Vec<f64> = run.figure(name).iter().map(|(value, ..)| *value).collect();
+    let median = stat::median(&values).map(format::number);
+    median.map_or_else(String::new, |median| format!("median {median} of {}", values.len()))
 }
 
 /// How high each of the host's rows is, and how many there is room for.
@@ -134,7 +141,7 @@ fn axis(view: &View<'_>, run: &RunState, (grid, y): (&Grid, u16), brush: &mut Br
     let label = view.stopwatch(&run.node, grid.axis.to);
     let step = (format::width(&label) + 9).max(columns / 8).max(1);
     let mut column = 0;
-    while column + format::width(&label) < columns {
+    while column + format::width(&label) + 2 < columns {
         brush.sign(grid.x(column), y, signs.tick, Role::Frame);
         let time = view.stopwatch(&run.node, grid.axis.moment(column));
         brush.text((grid.x(column) + 1, y), &time, Role::Dim, 9);

@@ -61,10 +61,14 @@ fn line(line: &Line, area: Rect, brush: &mut Brush<'_>) {
     put(sign, role, 2);
     put(&line.decision.to_string(), role, 11);
     let of = if line.node.is_empty() { line.of.clone() } else { format!("{} {}", line.node, line.of) };
-    put(&of, Role::Text, if wide { 30 } else { 24 });
+    put(&of, Role::Text, if wide { 30 } else { 23 });
     let measured = if line.measured.is_empty() { "not measured" } else { &line.measured };
     put(&format::right(measured, if wide { 14 } else { 12 }), Role::Strong, if wide { 16 } else { 14 });
     put(&line.margin, role, 10);
-    let rest = if wide { format!("{}; {}", line.comparison, line.reason) } else { line.comparison.clone() };
+    let rest = match (wide, line.limit.is_empty()) {
+        (true, _) => format!("{}; {}", line.comparison, line.reason),
+        (false, false) => format!("limit {}", line.limit),
+        (false, true) => line.reason.clone(),
+    };
     put(&rest, Role::Dim, u16::MAX);
 }
