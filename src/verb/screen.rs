@@ -19,10 +19,11 @@ pub(super) fn choose(options: &RunOptions) -> Ended {
     runtime()?.block_on(async {
         let directory = presets::directory();
         let (mut offers, mut all) = (Vec::new(), Vec::new());
-        for name in presets::names(directory.as_deref()) {
-            let prepared = match presets::find(&name, directory.as_deref()) {
-                Ok(source) => prepare(&source, options).await,
-                Err(why) => Err(why),
+        let shelf = presets::shelf(directory.as_deref());
+        for name in shelf.names() {
+            let prepared = match shelf.find(&name) {
+                Ok(book) => prepare(&book, options).await,
+                Err(why) => Err(why.to_string()),
             };
             offers.push(offer(&name, &prepared));
             all.push(prepared);
