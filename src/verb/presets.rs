@@ -31,7 +31,7 @@ pub(super) fn presets(what: Option<PresetVerb>) -> Ended {
     Ok(0)
 }
 
-pub(super) fn themes() -> Ended {
+pub(super) fn themes() {
     let directory = config_directory().map(|d| d.join("themes"));
     let mut text = String::new();
     for name in theme::shelf(directory.as_deref()).names() {
@@ -42,5 +42,4 @@ pub(super) fn themes() -> Ended {
         text.push_str(&format!("{name:<20} {from}\n"));
     }
     print(&text);
-    Ok(0)
 }
