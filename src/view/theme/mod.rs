@@ -108,6 +108,7 @@ pub const ROLES: [(Role, &str); 22] = [
 
 /// How a role looks: a colour (of the text, or for the grounds of what is behind it) and modifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is there or not, whatever the others are")]
 pub struct Paint {
     /// The colour.
     pub colour: Colour,
@@ -232,12 +233,11 @@ fn find(
     let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|e| e == "ron");
     let at = if is_path { Some(PathBuf::from(name)) } else { directory.map(|d| d.join(format!("{name}.ron"))) };
     let at = at.filter(|path| is_path || path.exists());
-    let text = match &at {
-        Some(path) => fs::read_to_string(path).map_err(|error| ThemeError::Read { path: path.clone(), error })?,
-        None => {
-            let shipped = SHIPPED.iter().find(|(n, _)| *n == name);
-            shipped.ok_or_else(|| ThemeError::Unknown(name.to_owned()))?.1.to_owned()
-        }
+    let text = if let Some(path) = &at {
+        fs::read_to_string(path).map_err(|error| ThemeError::Read { path: path.clone(), error })?
+    } else {
+        let shipped = SHIPPED.iter().find(|(n, _)| *n == name);
+        shipped.ok_or_else(|| ThemeError::Unknown(name.to_owned()))?.1.to_owned()
     };
     let file = at.as_ref().map_or_else(|| format!("{name}.ron"), |path| path.display().to_string());
     let layer = Layer::read(file, text)?;
