@@ -249,7 +249,7 @@ mod tests {
             buffer
                 .content
                 .chunks(usize::from(area.width))
-                .map(|r| r.iter().map(|c| c.symbol()).collect::<String>() + "\n")
+                .map(|r| r.iter().map(ratatui::buffer::Cell::symbol).collect::<String>() + "\n")
                 .collect::<String>()
         };
         let list = List { offers: &offers, chosen: 1, said: None };
