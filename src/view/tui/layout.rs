@@ -34,7 +34,7 @@ impl<'a> View<'a> {
 
     /// The time of a moment of a node on the session's stopwatch.
     pub(super) fn stopwatch(&self, node: &NodeName, at: Moment) -> String {
-        let at = if node.is_runner() { at } else { self.state.to_runner(node, at) };
+        let at = self.state.to_runner(node, at);
         format::stopwatch(at.since(self.state.opened))
     }
 
