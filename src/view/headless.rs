@@ -107,7 +107,7 @@ impl<W: Write> Printer<W> {
         format!("{:>3}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10)
     }
 
-    fn iteration(&self, record: &Record, run: &crate::vocab::plan::RunName, iteration: u32) -> String {
+    fn iteration(&self, record: &Record, run: &crate::vocab::name::RunName, iteration: u32) -> String {
         let Some(state) = self.state.run(&record.node, run) else { return String::new() };
         let mut text = format!("{run:<16} {iteration}/{}", state.iterations);
         let figures = state.done.last().map(|i| i.figures.as_slice()).unwrap_or_default();

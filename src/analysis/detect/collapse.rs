@@ -12,8 +12,9 @@ use crate::analysis::state::{RunState, State, Status};
 use crate::vocab::event::{Event, Phase, Record};
 use crate::vocab::finding::{Evidence, Finding, Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::NodeName;
-use crate::vocab::plan::{Limit, RunName};
+use crate::vocab::name::NodeName;
+use crate::vocab::name::RunName;
+use crate::vocab::plan::Limit;
 use crate::vocab::stat;
 use crate::vocab::unit::{Quantity, Unit, short};
 

@@ -9,8 +9,8 @@ use crate::analysis::state::{RunState, State};
 use crate::vocab::event::{Event, Phase, Progress, Record};
 use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::NodeName;
-use crate::vocab::plan::RunName;
+use crate::vocab::name::NodeName;
+use crate::vocab::name::RunName;
 use crate::vocab::unit::{Quantity, Unit, short};
 
 /// Standing still for less is no stall on any device.

@@ -8,6 +8,7 @@
 //!        └─ verdict                  the end
 //! ```
 
+mod delta;
 mod host;
 mod rows;
 mod run;
@@ -21,9 +22,10 @@ pub use run::{IterationState, MeterState, RunState, Status};
 use crate::vocab::event::{Event, Opening, Record};
 use crate::vocab::finding::Finding;
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::{Build, Change, Conditions, Inventory, NodeName};
+use crate::vocab::name::NodeName;
+use crate::vocab::name::RunName;
+use crate::vocab::node::{Build, Change, Conditions, Inventory};
 use crate::vocab::order::Command;
-use crate::vocab::plan::RunName;
 use crate::vocab::survey::Survey;
 use crate::vocab::verdict::Verdict;
 

@@ -2,10 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use super::layout::View;
+use super::grid::Grid;
 use super::look::Brush;
+use super::pane::View;
 use super::plot::{self, Curve};
-use super::stage::Grid;
 use crate::analysis::series::Point;
 use crate::analysis::state::{MeterState, RunState, Status};
 use crate::view::format;

@@ -2,10 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use super::layout::View;
+use super::grid::Grid;
 use super::look::Brush;
+use super::pane::View;
 use super::plot;
-use super::stage::Grid;
 use crate::analysis::series::Series;
 use crate::analysis::state::{Host, ROWS, RunState};
 use crate::view::format;

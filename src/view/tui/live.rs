@@ -11,8 +11,9 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until};
 
 use super::How;
-use super::layout::{self, View};
+use super::layout;
 use super::look::{Brush, Look};
+use super::pane::View;
 use super::screen::{Effect, Screen};
 use super::terminal::{Input, World};
 use crate::analysis::state::State;

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::analysis::state::State;
 use crate::vocab::event::{
-    Described, Event, FORMAT, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
+    Described, Event, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
 };
 use crate::vocab::figure::Figure;
 use crate::vocab::finding::{Evidence, Finding, Kind, Severity};
 use crate::vocab::latency::{Buckets, bucket};
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::{Build, Conditions, DiskItem, Fact, Inventory, NodeName};
+use crate::vocab::name::NodeName;
+use crate::vocab::node::FORMAT;
+use crate::vocab::node::{Build, Conditions, DiskItem, Fact, Inventory};
 use crate::vocab::plan::{Basis, Check, Limit, Load, Plan, Run, Statistic};
 use crate::vocab::survey::{Needs, Survey};
 use crate::vocab::unit::{Quantity, Unit};
