@@ -1,7 +1,7 @@
 //! Whole screens, as text and as roles. A changed snapshot is to be looked at before it is accepted.
 
 use super::super::screen::{Dialog, Zoom};
-use super::super::{dialog, keys, layout};
+use super::super::{dialog, keys};
 use super::*;
 use crate::view::tui::look::Brush;
 use crate::vocab::event::{Event, Outcome};
