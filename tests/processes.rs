@@ -9,7 +9,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{PATIENCE, PROGRAM, Place, Session, ends, fold, is_closed, lives, plan, read, send, skip, synthetic, until};
+use common::{
+    PATIENCE, PROGRAM, Place, Session, ends, fold, is_closed, lives, plan, read, send, skip, synthetic, until,
+};
 use rustix::process::Signal;
 use shakedown::analysis::state::Status;
 use shakedown::vocab::event::{Event, Outcome, Record};
@@ -51,7 +53,8 @@ fn a_worker_that_is_refused_memory_breaks_its_run_and_the_next_goes_on() {
         return skip(name, "there is no prlimit");
     }
     let place = Place::new();
-    let runs = [synthetic("eater", "60 s", "EatMemory(upto: \"64GiB\")", ""), synthetic("short", "300 ms", "Level", "")];
+    let runs =
+        [synthetic("eater", "60 s", "EatMemory(upto: \"64GiB\")", ""), synthetic("short", "300 ms", "Level", "")];
     let preset = place.preset("eater", &plan(&runs, ""));
     let file = place.path("eater.jsonl");
     let arguments = ["--as=800000000", PROGRAM, "run", &preset, "--headless", "--session", file.to_str().unwrap()];
@@ -71,7 +74,8 @@ fn a_worker_killed_for_memory_is_the_first_to_go_and_the_session_goes_on() {
         Err(why) => return skip(name, &why),
     };
     let place = Place::new();
-    let runs = [synthetic("eater", "60 s", "EatMemory(upto: \"64GiB\")", ""), synthetic("short", "300 ms", "Level", "")];
+    let runs =
+        [synthetic("eater", "60 s", "EatMemory(upto: \"64GiB\")", ""), synthetic("short", "300 ms", "Level", "")];
     let preset = place.preset("oom", &plan(&runs, ""));
     let file = place.path("oom.jsonl");
     let enter = format!("echo $$ > {}/cgroup.procs && exec \"$0\" \"$@\"", group.path.display());
@@ -168,7 +172,10 @@ fn a_killed_agent_is_started_again_once_for_the_runs_that_are_left() {
     send(session.agent_and_worker().0, Signal::KILL);
     let (finished, records) = session.finish(PATIENCE);
     assert_eq!(finished.code, Some(2), "{}", finished.out);
-    let lost: Vec<&str> = records.iter().filter_map(|r| if let Event::NodeLost { why } = &r.event { Some(why.as_str()) } else { None }).collect();
+    let lost: Vec<&str> = records
+        .iter()
+        .filter_map(|r| if let Event::NodeLost { why } = &r.event { Some(why.as_str()) } else { None })
+        .collect();
     assert!(lost.len() == 2 && lost[0].contains("started again") && !lost[1].contains("started again"), "{lost:?}");
     assert_eq!(records.iter().filter(|r| matches!(r.event, Event::NodeJoined { .. })).count(), 2);
     let state = fold(&records);
@@ -333,7 +340,11 @@ fn loading(place: &Place, plan: &str, target: &Path) -> Option<Session> {
         let mut session = place.session(&format!("disk{attempt}"), plan, &["--target", target.to_str().unwrap()]);
         let worked = until("work or an end", PATIENCE, || {
             let works = |r: &Record| matches!(&r.event, Event::Progress(p) if p.done.iter().any(|n| *n > 0));
-            if read(&session.file).0.iter().any(works) { Some(true) } else { session.started.has_ended().then_some(false) }
+            if read(&session.file).0.iter().any(works) {
+                Some(true)
+            } else {
+                session.started.has_ended().then_some(false)
+            }
         });
         if worked {
             return Some(session);
@@ -348,7 +359,9 @@ fn loading(place: &Place, plan: &str, target: &Path) -> Option<Session> {
 /// Whether a process has a file below `directory` open, and whether that file has no name any more.
 fn open_below(pid: i32, directory: &Path) -> Option<bool> {
     let links = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
-    let open = links.filter_map(|link| std::fs::read_link(link.path()).ok()).find(|p| p.starts_with(directory) && p != directory)?;
+    let open = links
+        .filter_map(|link| std::fs::read_link(link.path()).ok())
+        .find(|p| p.starts_with(directory) && p != directory)?;
     Some(open.to_string_lossy().ends_with("(deleted)"))
 }
 
@@ -360,7 +373,10 @@ fn two_nodes_of_one_session_are_told_apart() {
     let (finished, records) = place.session("two", &plan, &["--node", "a", "--node", "b"]).finish(PATIENCE);
     assert_eq!(finished.code, Some(0), "{}{}", finished.out, finished.err);
     for record in &records {
-        let of_runner = matches!(record.event, Event::SessionOpened(_) | Event::Tick | Event::SessionClosed { .. } | Event::Noted(_));
+        let of_runner = matches!(
+            record.event,
+            Event::SessionOpened(_) | Event::Tick | Event::SessionClosed { .. } | Event::Noted(_)
+        );
         assert_eq!(record.node.is_runner(), of_runner, "{record:?}");
         assert!(of_runner || matches!(&*record.node.0, "a" | "b"), "{record:?}");
     }
@@ -382,8 +398,7 @@ fn a_session_goes_on_when_nobody_reads_its_output_any_more() {
         let plan = plan(&[synthetic("r", "1 s", "Level", "")], "");
         let (preset, file) = (place.preset("piped", &plan), place.path("piped.jsonl"));
         let arguments = ["run", &preset, "--headless", "--session", file.to_str().unwrap()];
-        let mut child =
-            place.command(PROGRAM, &[&arguments, more].concat()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = place.command(PROGRAM, &[&arguments, more].concat()).stdout(Stdio::piped()).spawn().unwrap();
         let mut first = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         assert!(first.starts_with(if more.is_empty() { "file " } else { "{\"seq\":1," }), "{first}");
