@@ -229,3 +229,40 @@ impl Agent {
         job.abandon();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    /// What an agent says to these lines; `serve` returns before its writer, so the words are waited for.
+    fn said(lines: &str, word: &str) -> (Result<(), String>, String) {
+        let (mut out, writer) = std::io::pipe().unwrap();
+        let ended = serve(Path::new("/"), Path::new("/bin/true"), Cursor::new(lines.to_owned()), writer);
+        let mut text = String::new();
+        out.read_to_string(&mut text).unwrap();
+        assert!(text.contains(word), "no {word} in {text}");
+        (ended, text)
+    }
+
+    #[test]
+    fn a_runner_of_another_format_is_refused_with_both_versions() {
+        let (ended, text) = said("{\"Hello\":{\"format\":99,\"session\":\"s\"}}\n", "NodeLost");
+        assert!(ended.unwrap_err().contains("record format 99, this agent 1"));
+        assert!(!text.contains("NodeJoined"));
+    }
+
+    #[test]
+    fn a_greeting_is_answered_and_a_ping_comes_back() {
+        let hello = "{\"Hello\":{\"format\":1,\"session\":\"s\"}}\n{\"Ping\":77}\n";
+        let (ended, text) = said(hello, "NodeJoined");
+        assert_eq!(ended, Ok(()));
+        assert!(text.contains("{\"Clock\":{\"sent\":77,\"back\":0}}"));
+    }
+
+    #[test]
+    fn a_line_that_is_no_order_ends_the_agent_with_a_reason() {
+        let (ended, _) = said("{\"Helo\":1}\n", "");
+        assert!(ended.unwrap_err().starts_with("order not understood"));
+    }
+}

@@ -24,6 +24,8 @@ pub const DEFAULT_TARGET: &str = "/var/tmp";
 
 /// A file system that takes longer to answer than this is not used.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the CPUs are looked at; long enough for ten ticks of two CPUs, short enough to go unnoticed before the first frame.
+const LOOK: Duration = Duration::from_millis(60);
 
 /// Beginnings of process names whose owners load a node; the kernel cuts names after 15 bytes.
 const NEIGHBOURS: [&str; 9] =
@@ -50,6 +52,7 @@ pub fn take(plan: &Plan, root: &Path, node: &Resources) -> Survey {
         memory_available: node.memory,
         cpus: u32::try_from(node.cpus.len()).unwrap_or(u32::MAX),
         load: load(root),
+        busy_percent: busy_percent(root),
         root: rustix::process::geteuid().is_root(),
         page: node.page as u64,
         held_by: hold::holder(),
@@ -158,6 +161,25 @@ fn load(root: &Path) -> f64 {
     let line = host::value(&root.join("proc/loadavg")).unwrap_or_default();
     let first = line.split_ascii_whitespace().next().and_then(|word| word.parse::<f64>().ok());
     first.filter(|load| load.is_finite()).unwrap_or(0.0)
+}
+
+/// How busy the CPUs are while nothing of ours is at work: two looks at `/proc/stat`.
+fn busy_percent(root: &Path) -> f64 {
+    let times = || -> Option<(f64, f64)> {
+        let text = std::fs::read_to_string(root.join("proc/stat")).ok()?;
+        let columns: Vec<f64> =
+            text.lines().next()?.split_ascii_whitespace().skip(1).filter_map(|n| n.parse().ok()).collect();
+        // user nice system idle iowait irq softirq steal; guest time is inside user.
+        Some((columns.iter().take(8).sum(), columns.get(3)? + columns.get(4).copied().unwrap_or(0.0)))
+    };
+    let before = times();
+    std::thread::sleep(LOOK);
+    match (before, times()) {
+        (Some((all, idle)), Some((all_now, idle_now))) if all_now > all => {
+            (100.0 * (1.0 - (idle_now - idle).max(0.0) / (all_now - all))).clamp(0.0, 100.0)
+        }
+        _ => 0.0,
+    }
 }
 
 fn neighbours(root: &Path) -> Vec<String> {
@@ -335,6 +357,12 @@ mod tests {
         }
         let waiting = fake::root(&[("proc/mdstat", "md1 : active raid1\n        resync=DELAYED\n")]);
         assert_eq!(neighbours(waiting.path()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_node_whose_counters_stand_still_is_not_busy() {
+        assert_eq!(busy_percent(fake::root(&[("proc/stat", "cpu  5 0 5 90 0 0 0 0 0 0\n")]).path()), 0.0);
+        assert_eq!(busy_percent(fake::root(&[("proc/stat", "cpu")]).path()), 0.0);
     }
 
     #[test]

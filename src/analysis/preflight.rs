@@ -10,8 +10,8 @@ use crate::vocab::survey::{Needs, Survey, Target};
 const RESERVE_SHARE: f64 = 0.05;
 /// A root file system with less than 1 GiB free begins to fail in its own services.
 const RESERVE_BYTES: u64 = 1 << 30;
-/// A load average above this share of the CPUs means that somebody else is at work.
-const BUSY_SHARE: f64 = 0.5;
+/// An idle node is below this; the load average is no use, since it remembers for a minute what is over.
+const BUSY_PERCENT: f64 = 25.0;
 
 /// How much a remark of the preflight weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,12 +121,9 @@ impl Preflight {
     }
 
     fn company(&mut self, survey: &Survey) {
-        if survey.load > f64::from(survey.cpus) * BUSY_SHARE {
-            let (load, cpus) = (survey.load, survey.cpus);
-            self.say(
-                Weight::Ask,
-                format!("load average {load:.1} on {cpus} CPUs: something else is running, figures may be low"),
-            );
+        if survey.busy_percent > BUSY_PERCENT {
+            let busy = survey.busy_percent;
+            self.say(Weight::Ask, format!("the CPUs are {busy:.0} % busy with something else, figures may be low"));
         }
         for neighbour in &survey.neighbours {
             self.say(Weight::Ask, format!("{neighbour} is at work on this node, figures may be low"));

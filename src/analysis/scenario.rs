@@ -50,7 +50,7 @@ impl Scenario {
         let start = Start {
             run: "r".into(),
             iterations: 1,
-            meters: vec![MeterSpec { name: "mb_per_s".to_owned(), unit: Unit::MegabytesPerSecond, level: true }],
+            meters: vec![MeterSpec::new("mb_per_s", Unit::MegabytesPerSecond, true)],
             roofs: vec![],
             labels: std::collections::BTreeMap::new(),
             command: String::new(),

@@ -1,18 +1,126 @@
-//! The screen: put together with the session it shows.
+//! The screen: put together with the session it shows, and what is left on the ordinary terminal when it is gone.
 
-use super::Ended;
-use super::run::Prepared;
+use jiff::tz::TimeZone;
+
+use super::run::{Prepared, prepare, refuse, start};
+use super::{Ended, print, runtime, warn};
+use crate::analysis::preflight::Weight;
+use crate::analysis::state::State;
+use crate::cli::presets;
 use crate::cli::typed::{RunOptions, Show};
 use crate::session::client::Client;
+use crate::view::headless::verdict_block;
+use crate::view::theme::{self, Glyphs, Theme};
+use crate::view::tui::{self, How, Left, Offer, Options, ScreenError};
+use crate::view::words;
 
-pub(super) fn choose(_: &RunOptions) -> Ended {
-    Err("skeleton".to_owned())
+/// The list of presets, and the one that is chosen from it.
+pub(super) fn choose(options: &RunOptions) -> Ended {
+    runtime()?.block_on(async {
+        let directory = presets::directory();
+        let (mut offers, mut all) = (Vec::new(), Vec::new());
+        for name in presets::names(directory.as_deref()) {
+            let prepared = match presets::find(&name, directory.as_deref()) {
+                Ok(source) => prepare(&source, options).await,
+                Err(why) => Err(why),
+            };
+            offers.push(offer(&name, &prepared));
+            all.push(prepared);
+        }
+        let look = look(&options.show, None)?;
+        match tui::pick(&offers, &look).await.map_err(told)? {
+            Some(chosen) if chosen < all.len() => {
+                let prepared = all.swap_remove(chosen)?;
+                refuse(&prepared.preflight)?;
+                show(prepared, options).await
+            }
+            _ => Ok(0),
+        }
+    })
 }
 
-pub(super) fn run(_: Prepared, _: &RunOptions) -> Ended {
-    Err("skeleton".to_owned())
+fn offer(name: &str, prepared: &Result<Prepared, String>) -> Offer {
+    match prepared {
+        Ok(prepared) => Offer {
+            name: name.to_owned(),
+            title: prepared.plan.title.clone(),
+            about: prepared.plan.about.clone(),
+            lines: words::preflight(&prepared.preflight).lines().map(str::to_owned).collect(),
+            refused: prepared.preflight.refuses(),
+        },
+        Err(why) => {
+            let title = "cannot be used".to_owned();
+            Offer { name: name.to_owned(), title, about: String::new(), lines: vec![why.clone()], refused: true }
+        }
+    }
 }
 
-pub(super) async fn watch(_: Client, _: &Show) -> Ended {
-    Err("skeleton".to_owned())
+/// Runs what is prepared on the screen; asks first where the preflight has something to ask.
+pub(super) fn run(prepared: Prepared, options: &RunOptions) -> Ended {
+    runtime()?.block_on(async {
+        let asks: Vec<String> = prepared.preflight.at_least(Weight::Ask).map(|r| r.text.clone()).collect();
+        if !asks.is_empty() {
+            let look = look(&options.show, None)?;
+            if !tui::confirm("Before anything is started", &asks, &look).await.map_err(told)? {
+                return Err("not started".to_owned());
+            }
+        }
+        show(prepared, options).await
+    })
+}
+
+async fn show(prepared: Prepared, options: &RunOptions) -> Ended {
+    let assignment = prepared.assign(options.session.as_ref())?;
+    let host = assignment.nodes.first().map(|n| n.name.to_string()).unwrap_or_default();
+    let look = look(&options.show, Some(format!("shakedown {host} {}", assignment.plan.name)))?;
+    let client = start(&assignment).await?;
+    let Left { state, how } = tui::run(client, look).await.map_err(told)?;
+    match how {
+        How::Ended | How::Stopped => {
+            print(&remains(&state));
+            print(&format!("session file: {}\n", assignment.file.display()));
+            Ok(state.verdict.map_or(2, |verdict| verdict.exit_code()))
+        }
+        How::Left => {
+            print(&format!("the session goes on; attach again with: shakedown watch {}\n", assignment.session));
+            Ok(0)
+        }
+        How::HungUp => Ok(0),
+    }
+}
+
+/// Shows a session that somebody else keeps, or that is over.
+pub(super) async fn watch(client: Client, options: &Show) -> Ended {
+    let look = look(options, None)?;
+    let Left { state, how } = tui::run(client, look).await.map_err(told)?;
+    if matches!(how, How::Ended | How::Stopped) {
+        print(&remains(&state));
+    }
+    Ok(0)
+}
+
+/// What stays on the ordinary screen: the findings and the verdict.
+fn remains(state: &State) -> String {
+    let end = match &state.verdict {
+        Some(verdict) => verdict_block(verdict, state.nodes.len() > 1),
+        None => "The record ends here, without a verdict: the session was not finished.\n".to_owned(),
+    };
+    words::findings(state) + &end
+}
+
+fn look(show: &Show, title: Option<String>) -> Result<Options, String> {
+    let (depth, glyphs) = theme::choose(|name| std::env::var(name).ok());
+    let name = show.theme.as_deref().unwrap_or("default");
+    let directory = presets::config_directory().map(|d| d.join("themes"));
+    let theme = Theme::load(name, directory.as_deref()).map_err(|e| e.to_string())?;
+    let glyphs = if show.ascii { Glyphs::Ascii } else { glyphs };
+    let zone = TimeZone::try_system().unwrap_or_else(|_| {
+        warn("the time zone of this machine is not known; times are UTC");
+        TimeZone::UTC
+    });
+    Ok(Options { theme, depth, glyphs, zone, title, panic_at: show.panic_at })
+}
+
+fn told(error: ScreenError) -> String {
+    error.to_string()
 }

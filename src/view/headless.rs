@@ -14,7 +14,7 @@ use crate::vocab::unit::short;
 use crate::vocab::verdict::{Decision, Verdict};
 
 /// Figures printed on an iteration's line, the main one first.
-const FIGURES: usize = 4;
+const FIGURES: usize = 6;
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +112,9 @@ impl<W: Write> Printer<W> {
         let Some(state) = self.state.run(&record.node, run) else { return String::new() };
         let mut text = format!("{run:<16} {iteration}/{}", state.iterations);
         let figures = state.done.last().map(|i| i.figures.as_slice()).unwrap_or_default();
-        for figure in figures.iter().take(FIGURES) {
+        let main = state.main_figure().map_or("", |(name, _)| name);
+        let main_first = figures.iter().filter(|f| f.name == main).chain(figures.iter().filter(|f| f.name != main));
+        for figure in main_first.take(FIGURES) {
             let _ = write!(text, "  {} {}", figure.name, short(figure.quantity()));
         }
         text

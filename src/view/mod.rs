@@ -1,4 +1,7 @@
 //! What is shown. Views fold records like everybody else, hold no truth of their own, and reach the runner by commands alone.
 
+pub mod format;
 pub mod headless;
+pub mod theme;
+pub mod tui;
 pub mod words;

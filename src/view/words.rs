@@ -86,7 +86,6 @@ pub fn inventory(node: &Inventory, conditions: &Conditions) -> String {
 /// What a plan would do to its nodes, and what speaks against it.
 #[must_use]
 pub fn plan(plan: &Plan, preflight: &Preflight) -> String {
-    let bytes = |n: u64| short(Quantity::new(n as f64, Unit::Bytes));
     let mut text = format!("{}: {}\n{}\n\n", neutral(&plan.name), neutral(&plan.title), neutral(&plan.about));
     for run in &plan.runs {
         let kernel = serde_json::to_string(&run.kernel).unwrap_or_default();
@@ -94,9 +93,19 @@ pub fn plan(plan: &Plan, preflight: &Preflight) -> String {
         let _ =
             writeln!(text, "  {:<18} x {:<3} {}  in {}", run.name, run.iterations, neutral(&kernel), neutral(&target));
     }
+    text.push('\n');
+    text.push_str(&self::preflight(preflight));
+    text
+}
+
+/// What a session takes from its nodes and what speaks against it, a line each.
+#[must_use]
+pub fn preflight(preflight: &Preflight) -> String {
+    let bytes = |n: u64| short(Quantity::new(n as f64, Unit::Bytes));
+    let mut text = String::new();
     let (time, memory, disk, writes) =
         (preflight.time, bytes(preflight.memory), bytes(preflight.disk), bytes(preflight.writes));
-    let _ = writeln!(text, "\nabout {time}; up to {memory} of memory, {disk} of disk, {writes} written");
+    let _ = writeln!(text, "about {time}; up to {memory} of memory, {disk} of disk, {writes} written");
     for remark in &preflight.remarks {
         let weight = match remark.weight {
             Weight::Note => "note",

@@ -190,6 +190,17 @@ pub struct MeterSpec {
     pub unit: Unit,
     /// Whether a healthy run keeps the live rate level; detectors of falls watch only these.
     pub level: bool,
+    /// The official figure that it stands for, where that has another name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
+}
+
+impl MeterSpec {
+    /// A meter whose figure has its own name.
+    #[must_use]
+    pub fn new(name: &str, unit: Unit, level: bool) -> Self {
+        Self { name: name.to_owned(), unit, level, figure: None }
+    }
 }
 
 /// A reading of a run's meters; everything counts from the start of the run.

@@ -18,8 +18,10 @@ pub struct Survey {
     pub memory_available: u64,
     /// CPUs this process may use.
     pub cpus: u32,
-    /// Load average of the last minute.
+    /// Load average of the last minute; remembers what is over, such as a build.
     pub load: f64,
+    /// Share of the CPUs' time that was taken while the survey looked, in percent.
+    pub busy_percent: f64,
     /// Whether the agent runs with root's rights.
     pub root: bool,
     /// Bytes of a memory page.

@@ -22,20 +22,30 @@ impl Bytes {
         Self(std::array::from_fn(|_| split_mix(&mut seed) | 1))
     }
 
-    /// Fills `buffer`, of whole or broken words, with bytes never given before.
+    /// Fills `buffer` with bytes never given before.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) {
+        let (blocks, rest) = buffer.as_chunks_mut::<{ LANES * 8 }>();
         let mut state = self.0;
-        for block in buffer.chunks_mut(LANES * 8) {
-            for x in &mut state {
-                *x ^= *x << 13;
-                *x ^= *x >> 7;
-                *x ^= *x << 17;
-            }
-            for (bytes, x) in block.chunks_mut(8).zip(state) {
-                bytes.copy_from_slice(&x.to_le_bytes()[..bytes.len()]);
-            }
+        for block in blocks {
+            step(&mut state, block);
         }
+        let mut last = [0; LANES * 8];
+        step(&mut state, &mut last);
+        rest.copy_from_slice(&last[..rest.len()]);
         self.0 = state;
+    }
+}
+
+/// Each lane's next word.
+#[inline]
+fn step(state: &mut [u64; LANES], block: &mut [u8; LANES * 8]) {
+    for x in &mut *state {
+        *x ^= *x << 13;
+        *x ^= *x >> 7;
+        *x ^= *x << 17;
+    }
+    for (bytes, x) in block.as_chunks_mut::<8>().0.iter_mut().zip(state) {
+        *bytes = x.to_le_bytes();
     }
 }
 

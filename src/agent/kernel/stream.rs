@@ -128,6 +128,7 @@ impl super::Kernel for Kernel {
                 unit: Unit::MegabytesPerSecond,
                 // The four operations have rates of their own.
                 level: false,
+                figure: Some("triad_mb_per_s".to_owned()),
             }],
             lanes: Lanes { threads: self.cpus.len(), depth: 0, timed: false },
             labels: labels.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<BTreeMap<_, _>>(),

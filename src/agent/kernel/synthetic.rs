@@ -174,7 +174,7 @@ impl super::Kernel for Kernel {
             ("shape".to_owned(), format!("{:?}", self.load.shape)),
         ]);
         Description {
-            meters: vec![MeterSpec { name: self.name.to_owned(), unit: self.load.rate.unit, level: true }],
+            meters: vec![MeterSpec::new(self.name, self.load.rate.unit, true)],
             lanes: Lanes { threads: 1, depth: 1, timed: false },
             labels,
             command: String::new(),

@@ -218,10 +218,10 @@ impl RunState {
         self.done.iter().filter_map(value).collect()
     }
 
-    /// The name and unit of the figure on the chart: the first meter's.
+    /// The name and unit of the official figure that the chart's meter, the first one, stands for.
     #[must_use]
     pub fn main_figure(&self) -> Option<(&str, Unit)> {
-        self.meters.first().map(|m| (m.spec.name.as_str(), m.spec.unit))
+        self.meters.first().map(|m| (m.spec.figure.as_ref().unwrap_or(&m.spec.name).as_str(), m.spec.unit))
     }
 
     /// The share of CPU time stolen during the run; none without two readings.

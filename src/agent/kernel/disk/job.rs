@@ -26,6 +26,13 @@ pub(super) struct Access {
     pub(super) depth: usize,
 }
 
+impl Access {
+    /// The numbers of the meters of bytes and of operations; the first is on the chart: operations where accesses are random.
+    pub(super) fn meters(self) -> (usize, usize) {
+        if self.random { (1, 0) } else { (0, 1) }
+    }
+}
+
 /// The part of the time that counts, in nanoseconds of `CLOCK_BOOTTIME`; no operation starts after its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
@@ -152,7 +159,7 @@ impl Job<'_> {
         operation.done += bytes;
         self.progress.bytes.fetch_add(bytes as u64, Relaxed);
         if let Some(lane) = self.lane(place) {
-            lane.add(0, bytes as u64);
+            lane.add(self.access.meters().0, bytes as u64);
         }
         if operation.done < operation.length {
             return false;
@@ -160,7 +167,7 @@ impl Job<'_> {
         let took = now.saturating_sub(operation.started);
         if let Some(lane) = self.lane(place) {
             lane.end(place.slot);
-            lane.add(1, 1);
+            lane.add(self.access.meters().1, 1);
             lane.took(took);
         }
         if self.window.is_some_and(|w| (w.begin..w.end).contains(&now)) {

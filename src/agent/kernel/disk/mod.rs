@@ -183,9 +183,8 @@ impl Kernel {
                 ("block", self.load.block.to_string()),
                 ("depth", self.access.depth.to_string()),
                 ("size", crate::vocab::size::ByteSize(self.size).to_string()),
-                ("directory", self.directory.display().to_string()),
                 ("file_system", self.target.file_system.clone()),
-                ("device", self.target.device.clone()),
+                ("mount", self.target.device.clone()),
                 ("content", "random, fresh in every block".to_owned()),
             ]
             .map(|(name, value)| (name.to_owned(), value)),
@@ -243,13 +242,9 @@ impl super::Kernel for Kernel {
             Engine::Ring => Lanes { threads: 1, depth: self.access.depth, timed: true },
             Engine::Threads(_) => Lanes { threads: self.access.depth, depth: 1, timed: true },
         };
-        let meters = [("mb_per_s", Unit::MegabytesPerSecond), ("iops", Unit::Iops)];
-        Description {
-            meters: meters.map(|(name, unit)| MeterSpec { name: name.to_owned(), unit, level: true }).to_vec(),
-            lanes,
-            labels: self.labels(),
-            command: self.command(),
-        }
+        let mut meters = vec![MeterSpec::new("iops", Unit::Iops, true)];
+        meters.insert(self.access.meters().0, MeterSpec::new("mb_per_s", Unit::MegabytesPerSecond, true));
+        Description { meters, lanes, labels: self.labels(), command: self.command() }
     }
 
     fn prepare(&mut self, meter: &Meter, stop: &Stop) -> Result<(), KernelError> {

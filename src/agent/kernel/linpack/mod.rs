@@ -115,12 +115,8 @@ impl super::Kernel for Kernel {
             ("block_columns", WIDTH.to_string()),
         ];
         Description {
-            meters: vec![MeterSpec {
-                name: "gflops".to_owned(),
-                unit: Unit::Gflops,
-                // Each panel leaves less to do for the next, and the last ones keep no thread busy.
-                level: false,
-            }],
+            // Not level: each panel leaves less to do for the next, and the last ones keep no thread busy.
+            meters: vec![MeterSpec::new("gflops", Unit::Gflops, false)],
             lanes: Lanes { threads: self.cpus.len(), depth: 0, timed: false },
             labels: labels.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<BTreeMap<_, _>>(),
             command: format!("OMP_NUM_THREADS={} xhpl  # N={} NB={WIDTH} P=Q=1", self.cpus.len(), self.system.n),

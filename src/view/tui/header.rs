@@ -1,0 +1,125 @@
+//! The first line: whose screen this is, what is being done, when, and whether the record is whole. A picture of the screen is
+//! evidence, so all of it is always there.
+
+use ratatui::layout::Rect;
+
+use super::layout::{Pane, Rows, View};
+use super::look::Brush;
+use super::screen::is_running;
+use crate::analysis::state::{RunState, Status};
+use crate::view::format;
+use crate::view::theme::Role;
+use crate::vocab::event::Phase;
+use crate::vocab::node::Fact;
+
+pub(super) const PANE: Pane = Pane { rows: |_, _| Rows { least: 1, wish: 1, share: 0 }, draw };
+
+type Part = (String, Role);
+
+fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
+    brush.ground(area, Role::GroundBar);
+    let mut end = area.right().saturating_sub(1);
+    for (text, role) in right(view, area.width).into_iter().rev() {
+        end = brush.text_before(end, area.y, &text, role).saturating_sub(2);
+    }
+    let mut x = area.x + 1;
+    for (text, role) in left(view, area.width) {
+        let room = end.saturating_sub(x);
+        if room < 4 {
+            break;
+        }
+        x = brush.text((x, area.y), &text, role, room) + 2;
+    }
+}
+
+fn left(view: &View<'_>, width: u16) -> Vec<Part> {
+    let Some(run) = view.run else {
+        return vec![("shakedown".to_owned(), Role::Strong), ("waiting for the first record".to_owned(), Role::Dim)];
+    };
+    let node = view.state.nodes.get(&run.node);
+    let inventory = node.and_then(|n| n.inventory.as_ref());
+    let host = inventory.map_or(run.node.0.as_ref(), |i| i.host.as_str());
+    let host_columns = if width < 100 { 16 } else { 40 };
+    let mut parts = vec![(format::cut(host, host_columns), Role::Strong)];
+    parts.push((serial(inventory.map(|i| &i.serial), if width < 100 { 10 } else { 30 }), Role::Dim));
+    if let Some(lost) = node.and_then(|n| n.lost.as_ref()) {
+        parts.push((format!("NODE LOST: {lost}"), Role::Fail));
+    }
+    parts.push((run.name.to_string(), Role::Strong));
+    let iteration = if width < 100 { "it" } else { "iteration" };
+    if run.iteration > 0 {
+        parts.push((format!("{iteration} {}/{}", run.iteration, run.iterations), Role::Text));
+    }
+    parts.push(doing(run));
+    if width >= 140 {
+        let product = inventory.map(|i| format!("{}, {} CPUs, kernel {}", i.cpu, i.usable_cpus, i.kernel));
+        parts.extend(product.map(|p| (p, Role::Dim)));
+    }
+    parts
+}
+
+fn serial(serial: Option<&Fact>, columns: usize) -> String {
+    match serial {
+        Some(Fact::Is(number)) => format!("SN {}", format::cut(number, columns)),
+        Some(Fact::NeedsRoot) => "SN needs root".to_owned(),
+        Some(Fact::NotPresent) => "SN none".to_owned(),
+        None => "SN ?".to_owned(),
+    }
+}
+
+fn doing(run: &RunState) -> Part {
+    match (&run.status, run.phase) {
+        (Status::Waiting, _) => ("WAITS".to_owned(), Role::Dim),
+        (Status::Ended(_), _) => ("ENDED".to_owned(), Role::Dim),
+        (Status::Running, None) => ("STARTS".to_owned(), Role::Active),
+        (Status::Running, Some((phase, _))) => (phase_word(phase).to_owned(), Role::Active),
+    }
+}
+
+fn phase_word(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Prepare => "PREPARE",
+        Phase::Ramp => "RAMP",
+        Phase::Measure => "MEASURE",
+        Phase::Drain => "DRAIN",
+        Phase::Verify => "VERIFY",
+        Phase::Cool => "COOL",
+    }
+}
+
+fn right(view: &View<'_>, width: u16) -> Vec<Part> {
+    let (state, screen) = (view.state, view.screen);
+    let mut parts = Vec::new();
+    if screen.frozen.is_some() {
+        parts.push(("FROZEN".to_owned(), Role::Warn));
+    } else if screen.until.is_some() {
+        parts.push(("BACK IN TIME".to_owned(), Role::Warn));
+    }
+    if state.stop_asked && state.verdict.is_none() && state.runs.iter().any(is_running) {
+        parts.push(("STOPPING".to_owned(), Role::Warn));
+    }
+    let passed = state.now.since(state.opened);
+    if state.opening.is_some() {
+        parts.push((view.wall(passed, "%H:%M:%S"), Role::Strong));
+        // On a narrow screen a warning is worth more than the time since the beginning, which the wall clock tells as well.
+        if width >= 100 || parts.len() == 1 {
+            parts.push((format!("t {}", format::stopwatch(passed)), Role::Text));
+        }
+    }
+    parts.push(record(view));
+    parts
+}
+
+/// Whether what is shown is all there was.
+fn record(view: &View<'_>) -> Part {
+    let lost = view.state.lost + view.screen.damaged;
+    if lost > 0 {
+        return (format!("rec LOST {lost}"), Role::Fail);
+    }
+    match (view.screen.live, view.screen.ended, view.state.verdict.is_some()) {
+        (false, ..) => ("replay".to_owned(), Role::Ok),
+        (true, _, true) => ("rec closed".to_owned(), Role::Ok),
+        (true, true, false) => ("rec CUT OFF".to_owned(), Role::Fail),
+        (true, false, false) => ("rec ok".to_owned(), Role::Ok),
+    }
+}

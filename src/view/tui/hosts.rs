@@ -1,0 +1,198 @@
+//! The host's counters that explain a run, on the same time axis as its chart.
+
+use ratatui::layout::Rect;
+
+use super::layout::View;
+use super::look::Brush;
+use super::plot;
+use super::stage::Grid;
+use crate::analysis::series::Series;
+use crate::analysis::state::{Host, ROWS, RunState};
+use crate::view::format;
+use crate::view::theme::Role;
+use crate::vocab::finding::Evidence;
+use crate::vocab::moment::Span;
+use crate::vocab::plan::Load;
+use crate::vocab::unit::Unit;
+
+/// A row that a kind of run is explained by: its source, its device (`*` is the run's own), its name, and what it is called here.
+type Wanted = (&'static str, &'static str, &'static str, &'static str);
+
+const FOR_DISK: &[Wanted] = &[
+    ("disk", "*", "write", "write"),
+    ("disk", "*", "read", "read"),
+    ("disk", "*", "await", "await"),
+    ("disk", "*", "queue", "queue"),
+    ("disk", "*", "util", "util"),
+    ("cpu", "", "iowait", "cpu iowait"),
+    ("memory", "", "dirty", "mem dirty"),
+    ("pressure", "io", "full", "psi io full"),
+];
+
+const FOR_CPU: &[Wanted] = &[
+    ("cpu", "", "busy", "cpu busy"),
+    ("cpu", "", "steal", "cpu steal"),
+    ("cpu", "", "iowait", "cpu iowait"),
+    ("pressure", "cpu", "some", "psi cpu"),
+];
+
+const FOR_MEMORY: &[Wanted] = &[
+    ("cpu", "", "busy", "cpu busy"),
+    ("cpu", "", "steal", "cpu steal"),
+    ("memory", "", "available", "mem avail"),
+    ("memory", "", "swap", "mem swap"),
+];
+
+fn wanted(load: &Load) -> &'static [Wanted] {
+    match load {
+        Load::Disk(_) => FOR_DISK,
+        Load::Linpack(_) | Load::Integer(_) | Load::Synthetic(_) => FOR_CPU,
+        Load::Stream(_) => FOR_MEMORY,
+    }
+}
+
+/// A row of the screen.
+pub(super) struct HostRow<'a> {
+    label: String,
+    unit: Unit,
+    series: Option<&'a Series>,
+    /// The value before the finding, where the finding names it.
+    before: Option<f64>,
+}
+
+/// Columns of a value with its unit.
+const VALUE: u16 = 9;
+/// How long before an onset the level is taken that a row had.
+const BEFORE: Span = Span::seconds(10);
+
+/// The rows of a run: those that its foremost finding names, then those of its kind.
+pub(super) fn rows<'a>(view: &View<'a>, run: &RunState) -> Vec<HostRow<'a>> {
+    let Some(host) = view.state.nodes.get(&run.node).map(|n| &n.host) else { return Vec::new() };
+    let device = run.start.as_ref().and_then(|s| s.labels.get("device")).map(|d| d.trim_start_matches("/dev/"));
+    let evidence = view.finding().map_or(&[][..], |f| &f.evidence);
+    let mut taken: Vec<(String, &str)> = Vec::new();
+    let mut rows = Vec::new();
+    for shown in evidence {
+        if let Some((key, name)) = named(host, &shown.counter) {
+            rows.push(HostRow {
+                label: shown.counter.clone(),
+                unit: unit(&key, name),
+                series: host.row(&key, name),
+                before: Some(shown.before.value).filter(|_| same_unit(shown, &key, name)),
+            });
+            taken.push((key, name));
+        }
+    }
+    for (source, place, name, label) in wanted(&run.load) {
+        let own = *place == "*";
+        let key = format!("{source}/{}", if own { device.unwrap_or("?") } else { place });
+        if taken.iter().any(|(k, n)| *k == key && n == name) {
+            continue;
+        }
+        let label = if own { format!("{} {label}", device.unwrap_or("disk")) } else { (*label).to_owned() };
+        rows.push(HostRow { label, unit: unit(&key, name), series: host.row(&key, name), before: None });
+    }
+    // A row that exists says more than one that does not; the order among themselves stays.
+    rows.sort_by_key(|r| r.series.is_none());
+    rows
+}
+
+fn unit(key: &str, name: &str) -> Unit {
+    let source = key.split('/').next().unwrap_or_default();
+    ROWS.iter().find(|r| r.source == source && r.name == name).map_or(Unit::Ratio, |r| r.unit)
+}
+
+fn same_unit(shown: &Evidence, key: &str, name: &str) -> bool {
+    shown.before.unit == unit(key, name)
+}
+
+/// The device and row that evidence means by its words: `vda await`, `cpu iowait`, `pressure io full`.
+fn named(host: &Host, counter: &str) -> Option<(String, &'static str)> {
+    let spelled = |key: &str, name: &str| {
+        let (source, device) = key.split_once('/').unwrap_or((key, ""));
+        [
+            format!("{device} {name}"),
+            format!("{source} {name}"),
+            format!("{source} {device} {name}"),
+            format!("{device} {source} {name}"),
+            format!("{key} {name}"),
+        ]
+        .contains(&counter.to_owned())
+    };
+    let rows = |key: &String| {
+        let (key, source) = (key.clone(), key.split('/').next().unwrap_or_default().to_owned());
+        ROWS.iter().filter(move |r| r.source == source).map(move |r| (key.clone(), r.name))
+    };
+    // `cpu iowait` is the node's, not that of a single CPU, and the node's device sorts first.
+    host.devices.keys().flat_map(rows).find(|(key, name)| spelled(key, name))
+}
+
+/// The heads of the two columns of values, on the row of the axis.
+pub(super) fn heads(view: &View<'_>, (grid, y): (&Grid, u16), brush: &mut Brush<'_>) {
+    let first = if view.finding().is_some() { "before" } else { "least" };
+    let second = if view.screen.cursor.is_some() { "cursor" } else { "last" };
+    let (middle, end) = columns(grid);
+    brush.text_before(middle, y, first, Role::Dim);
+    brush.text_before(end, y, second, Role::Dim);
+}
+
+/// Where the two columns of values end.
+fn columns(grid: &Grid) -> (u16, u16) {
+    let end = grid.margin.0 + grid.margin.1 - 1;
+    (end - VALUE - 1, end)
+}
+
+/// Paints the rows, each as high as they share the area.
+pub(super) fn draw(view: &View<'_>, rows: &[HostRow<'_>], (grid, area): (&Grid, Rect), brush: &mut Brush<'_>) {
+    let each = area.height / (rows.len() as u16).max(1);
+    for (index, row) in rows.iter().enumerate() {
+        let place = Rect { y: area.y + index as u16 * each, height: each, ..area };
+        self::row(view, row, (grid, place), brush);
+    }
+}
+
+fn row(view: &View<'_>, row: &HostRow<'_>, (grid, area): (&Grid, Rect), brush: &mut Brush<'_>) {
+    let y = area.bottom().saturating_sub(1);
+    brush.text((grid.gutter.0 + 1, y), &row.label, Role::Text, grid.gutter.1 - 1);
+    let axis = &grid.axis;
+    let points = row.series.map(|s| s.between(axis.from, axis.to)).unwrap_or_default();
+    if points.is_empty() {
+        brush.text((grid.plot, y), "no data", Role::Dim, axis.columns as u16);
+        return;
+    }
+    let values = axis.spread(&points);
+    let max = points.iter().map(|p| p.value).fold(least_scale(row.unit), f64::max);
+    let bars = plot::bars(brush.look.signs(), &values, max, usize::from(area.height));
+    for (bar_y, bar) in (area.y..area.bottom()).zip(&bars) {
+        for (column, sign) in bar.chars().enumerate().filter(|(_, c)| *c != ' ') {
+            brush.sign(grid.x(column), bar_y, sign.encode_utf8(&mut [0; 4]), Role::Host);
+        }
+    }
+    let last = match view.screen.cursor {
+        Some(cursor) => points.iter().rev().find(|p| p.at <= cursor),
+        None => points.last(),
+    };
+    let before = match view.finding() {
+        Some(finding) => {
+            let level = || row.series?.median_between(finding.onset - BEFORE, finding.onset);
+            row.before.or_else(level)
+        }
+        None => points.iter().map(|p| p.value).reduce(f64::min),
+    };
+    let (middle, end) = columns(grid);
+    let last = last.map(|p| p.value);
+    let (first, second) = format::pair(before.or(last).unwrap_or(0.0), last.or(before).unwrap_or(0.0), row.unit);
+    let known = |value: Option<f64>, text: String| value.map_or_else(|| "-".to_owned(), |_| text);
+    brush.text_before(middle, y, &known(before, first), Role::Dim);
+    brush.text_before(end, y, &known(last, second), Role::Strong);
+}
+
+/// The smallest full height of a row, so that next to nothing looks like next to nothing.
+fn least_scale(unit: Unit) -> f64 {
+    match unit {
+        Unit::Percent => 20.0,
+        Unit::Bytes => 64e6,
+        Unit::MegabytesPerSecond | Unit::Milliseconds | Unit::Ratio => 1.0,
+        _ => 10.0,
+    }
+}

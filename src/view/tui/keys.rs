@@ -1,0 +1,178 @@
+//! The key map: one line a key. What is pressed, what it does, where it counts, and the words of the help and the footer.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// What a key asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Help,
+    Leave,
+    Interrupt,
+    StopRun,
+    Freeze,
+    Note,
+    Next,
+    Previous,
+    Numbered,
+    Current,
+    ZoomIn,
+    ZoomOut,
+    Fit,
+    Earlier,
+    Later,
+    Cursor,
+    Redraw,
+    Close,
+    GoOn,
+    StopSession,
+    Yes,
+    Send,
+    Erase,
+    Start,
+}
+
+/// Where a key counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nothing is open.
+    Screen,
+    /// The help.
+    Help,
+    /// The question of how to leave.
+    Leave,
+    /// A question of yes or no.
+    Ask,
+    /// The line of a remark.
+    Note,
+    /// The list of presets.
+    List,
+}
+
+/// One line of the map.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) place: Place,
+    pub(super) codes: &'static [KeyCode],
+    pub(super) control: bool,
+    pub(super) action: Action,
+    /// The key as printed.
+    pub(super) name: &'static str,
+    /// What it does, for the help.
+    pub(super) does: &'static str,
+    /// The same in a word or two, for the footer; empty for keys that are not named there.
+    pub(super) brief: &'static str,
+}
+
+const fn key(place: Place, codes: &'static [KeyCode], action: Action, name: &'static str, does: &'static str) -> Key {
+    Key { place, codes, control: false, action, name, does, brief: "" }
+}
+
+const fn control(
+    place: Place,
+    codes: &'static [KeyCode],
+    action: Action,
+    name: &'static str,
+    does: &'static str,
+) -> Key {
+    Key { control: true, ..key(place, codes, action, name, does) }
+}
+
+impl Key {
+    const fn brief(self, brief: &'static str) -> Self {
+        Self { brief, ..self }
+    }
+}
+
+use KeyCode::{BackTab, Backspace, Char, Down, End, Enter, Esc, F, Left, Right, Tab, Up};
+
+const DIGITS: &[KeyCode] =
+    &[Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9')];
+
+/// Every key there is.
+#[rustfmt::skip]
+pub(super) const KEYS: &[Key] = &[
+    key(Place::Screen, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
+    key(Place::Screen, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on").brief("freeze"),
+    key(Place::Screen, &[Tab, Down, Char('j')], Action::Next, "Tab Down j", "choose the next run").brief("run"),
+    key(Place::Screen, &[BackTab, Up, Char('k')], Action::Previous, "S-Tab Up k", "choose the run before"),
+    key(Place::Screen, DIGITS, Action::Numbered, "1-9", "choose a run by its place"),
+    key(Place::Screen, &[Char('+'), Char('=')], Action::ZoomIn, "+", "show less time").brief("zoom"),
+    key(Place::Screen, &[Char('-')], Action::ZoomOut, "-", "show more time, up to the whole session"),
+    key(Place::Screen, &[Char('0')], Action::Fit, "0", "show the run from its beginning"),
+    key(Place::Screen, &[Left, Char('h')], Action::Earlier, "Left h", "back in time; with the cursor on, move it"),
+    key(Place::Screen, &[Right, Char('l')], Action::Later, "Right l", "forward in time; with the cursor on, move it"),
+    key(Place::Screen, &[End, Esc], Action::Current, "End Esc", "back to now, and to the run under way"),
+    key(Place::Screen, &[Char('c')], Action::Cursor, "c", "cursor on and off: the values at one instant").brief("cursor"),
+    key(Place::Screen, &[Char('n')], Action::Note, "n", "put a remark on the time axis and into the record").brief("note"),
+    key(Place::Screen, &[Char('x')], Action::StopRun, "x", "stop the run under way and go on with the next").brief("stop run"),
+    control(Place::Screen, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
+    control(Place::Screen, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session cleanly; a second one stops at once"),
+    key(Place::Screen, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
+    key(Place::Help, &[Esc, Char('q'), Char('?'), F(1), Enter, Char(' ')], Action::Close, "Esc", "close").brief("close"),
+    control(Place::Help, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session"),
+    key(Place::Leave, &[Char('l'), Char('q')], Action::GoOn, "l", "leave the screen, the session goes on").brief("leave"),
+    key(Place::Leave, &[Char('s')], Action::StopSession, "s", "stop the session and wait for its verdict").brief("stop"),
+    key(Place::Leave, &[Esc, Char('c'), Char('n')], Action::Close, "Esc", "cancel").brief("cancel"),
+    control(Place::Leave, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session"),
+    key(Place::Ask, &[Char('y')], Action::Yes, "y", "yes").brief("yes"),
+    key(Place::Ask, &[Char('n'), Esc, Char('q')], Action::Close, "n", "no").brief("no"),
+    control(Place::Ask, &[Char('c')], Action::Interrupt, "Ctrl-C", "no; on the live screen, stop the session"),
+    key(Place::Note, &[Enter], Action::Send, "Enter", "record the remark").brief("record"),
+    key(Place::Note, &[Esc], Action::Close, "Esc", "discard it").brief("discard"),
+    key(Place::Note, &[Backspace], Action::Erase, "Backspace", "erase the last character"),
+    control(Place::Note, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session"),
+    key(Place::List, &[Down, Char('j'), Tab], Action::Next, "Down j", "the next preset").brief("next"),
+    key(Place::List, &[Up, Char('k'), BackTab], Action::Previous, "Up k", "the preset before").brief("before"),
+    key(Place::List, &[Enter], Action::Start, "Enter", "start it").brief("start"),
+    key(Place::List, &[Char('q'), Esc], Action::Close, "q Esc", "leave; nothing has been loaded").brief("leave"),
+    control(Place::List, &[Char('c')], Action::Interrupt, "Ctrl-C", "leave"),
+    control(Place::List, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
+];
+
+/// What a key means in a place.
+pub(super) fn action(place: Place, pressed: KeyEvent) -> Option<Action> {
+    let control = pressed.modifiers.contains(KeyModifiers::CONTROL);
+    if pressed.modifiers.contains(KeyModifiers::ALT) {
+        return None;
+    }
+    let found = KEYS.iter().find(|k| k.place == place && k.control == control && k.codes.contains(&pressed.code));
+    found.map(|k| k.action)
+}
+
+/// The keys of a place in the words of the footer.
+pub(super) fn brief(place: Place) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let first = |name: &'static str| name.split(' ').next().unwrap_or(name);
+    KEYS.iter().filter(move |k| k.place == place && !k.brief.is_empty()).map(move |k| (first(k.name), k.brief))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_means_two_things_in_one_place() {
+        let mut seen = Vec::new();
+        for key in KEYS {
+            for code in key.codes {
+                let one = (key.place as u8, key.control, *code);
+                assert!(!seen.contains(&one), "{one:?} twice");
+                seen.push(one);
+            }
+        }
+    }
+
+    #[test]
+    fn every_key_is_documented() {
+        assert!(KEYS.iter().all(|k| !k.name.is_empty() && !k.does.is_empty() && !k.codes.is_empty()));
+    }
+
+    #[test]
+    fn every_dialog_can_be_closed_and_every_place_heeds_ctrl_c() {
+        for place in [Place::Screen, Place::Help, Place::Leave, Place::Ask, Place::Note, Place::List] {
+            let interrupt = KeyEvent::new(Char('c'), KeyModifiers::CONTROL);
+            assert_eq!(action(place, interrupt), Some(Action::Interrupt), "{place:?}");
+            let escape = KeyEvent::new(Esc, KeyModifiers::NONE);
+            assert!(matches!(action(place, escape), Some(Action::Close | Action::Current)), "{place:?}");
+        }
+    }
+}

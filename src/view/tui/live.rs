@@ -1,0 +1,176 @@
+//! The loop of the live screen: keys first, then a frame that is due, then what was heard. It draws when something changed, at
+//! most twenty times a second, and at once after a key.
+
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use ratatui::Terminal;
+use ratatui::backend::Backend;
+use ratatui::layout::Rect;
+use tokio::sync::mpsc::Receiver;
+use tokio::time::{Instant, sleep_until};
+
+use super::How;
+use super::layout::{self, View};
+use super::look::{Brush, Look};
+use super::screen::{Effect, Screen};
+use super::terminal::{Input, World};
+use crate::analysis::state::State;
+use crate::session::client::{Client, Heard};
+use crate::vocab::finding::Severity;
+
+/// The shortest time between two frames that nobody has asked for.
+const FRAME: Duration = Duration::from_millis(50);
+/// Records taken in at a time, so that a key is never waited for long while a session is replayed at full speed.
+const BATCH: usize = 4_096;
+
+/// The live screen.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) state: State,
+    pub(super) screen: Screen,
+    pub(super) look: Look,
+    pub(super) zone: TimeZone,
+    /// What the window's title begins with; none leaves it alone.
+    pub(super) title: Option<String>,
+    pub(super) panic_at: Option<u64>,
+    draws: u64,
+    titled: String,
+}
+
+impl Live {
+    pub(super) fn new(look: Look, zone: TimeZone) -> Self {
+        let (state, screen) = (State::default(), Screen::default());
+        Self { state, screen, look, zone, title: None, panic_at: None, draws: 0, titled: String::new() }
+    }
+
+    /// Follows a session until the screen is left.
+    pub(super) async fn follow<B: Backend, W: World>(
+        &mut self,
+        terminal: &mut Terminal<B>,
+        world: &mut W,
+        client: &mut Client,
+    ) -> How {
+        self.screen.live = client.live;
+        let mut due = Some(Instant::now());
+        loop {
+            tokio::select! {
+                biased;
+                input = world.next() => match self.take(input, terminal, (world, client)) {
+                    Some(how) => return how,
+                    None => due = Some(Instant::now()),
+                },
+                () = wait_for(due), if due.is_some() => {
+                    if self.draw(terminal).is_err() {
+                        return How::HungUp;
+                    }
+                    self.name(world);
+                    due = None;
+                }
+                heard = client.heard.recv(), if !self.screen.ended => {
+                    let shown = self.hear(heard, &mut client.heard);
+                    if shown && due.is_none() {
+                        due = Some(Instant::now() + FRAME);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes an input; gives how the screen is left, when it is.
+    fn take<B: Backend, W: World>(
+        &mut self,
+        input: Input,
+        terminal: &mut Terminal<B>,
+        (world, client): (&W, &Client),
+    ) -> Option<How> {
+        let effect = match input {
+            Input::Key(key) => self.screen.key(key, &self.state),
+            Input::Interrupt => self.screen.interrupt(&self.state),
+            Input::Resize => Effect::Redraw,
+            Input::Gone => Effect::Leave(How::HungUp),
+        };
+        match effect {
+            Effect::None => None,
+            Effect::Redraw => anew(terminal, world.size()).err().map(|_| How::HungUp),
+            Effect::Send(command) => {
+                if client.commands.try_send(command).is_err() {
+                    self.screen.said = Some("the session does not answer");
+                }
+                None
+            }
+            Effect::SendAndLeave(command, how) => {
+                // A session that does not answer is left all the same.
+                let _ = client.commands.try_send(command);
+                Some(how)
+            }
+            Effect::Leave(how) => Some(how),
+        }
+    }
+
+    /// Takes in what was heard and everything that waits behind it; gives whether anything of it is shown.
+    fn hear(&mut self, first: Option<Heard>, more: &mut Receiver<Heard>) -> bool {
+        let Some(first) = first else {
+            self.screen.ended = true;
+            return true;
+        };
+        self.fold(&first);
+        for _ in 0..BATCH {
+            match more.try_recv() {
+                Ok(heard) => self.fold(&heard),
+                Err(_) => break,
+            }
+        }
+        self.screen.frozen.is_none()
+    }
+
+    fn fold(&mut self, heard: &Heard) {
+        match heard {
+            Heard::Record(record) => self.state.apply(record),
+            Heard::Damaged(_) => self.screen.damaged += 1,
+        }
+    }
+
+    /// Draws one frame.
+    #[expect(clippy::panic, reason = "the test hook for what a panic leaves of the terminal")]
+    pub(super) fn draw<B: Backend>(&mut self, terminal: &mut Terminal<B>) -> Result<(), B::Error> {
+        self.draws += 1;
+        if self.panic_at == Some(self.draws) {
+            panic!("asked to panic at draw {}", self.draws);
+        }
+        let view = View::new(&self.state, &self.screen, &self.zone);
+        terminal.draw(|frame| {
+            let area = frame.area();
+            layout::draw(&view, area, &mut Brush { buffer: frame.buffer_mut(), look: &self.look });
+        })?;
+        Ok(())
+    }
+
+    /// Puts what matters most into the window's title, so that it is seen among many windows.
+    fn name<W: World>(&mut self, world: &mut W) {
+        let Some(title) = &self.title else { return };
+        let open = self.state.findings.values().filter(|f| f.closed.is_none() && f.severity >= Severity::Fail);
+        let word = match &self.state.verdict {
+            Some(verdict) => format!(": {}", verdict.headline()),
+            None => open.max_by_key(|f| f.severity).map_or_else(String::new, |f| format!(": {}", f.kind)),
+        };
+        let text = format!("{title}{word}");
+        if text != self.titled {
+            world.title(&text);
+            self.titled = text;
+        }
+    }
+}
+
+/// Waits for a frame that is due; one that is due already is not waited for at all, where a timer would take a millisecond.
+async fn wait_for(due: Option<Instant>) {
+    if let Some(due) = due.filter(|due| *due > Instant::now()) {
+        sleep_until(due).await;
+    }
+}
+
+/// Clears the terminal and takes its size, so that the next frame is drawn whole.
+pub(super) fn anew<B: Backend>(terminal: &mut Terminal<B>, (columns, rows): (u16, u16)) -> Result<(), B::Error> {
+    terminal.backend_mut().clear()?;
+    terminal.resize(Rect::new(0, 0, columns, rows))
+}

@@ -1,0 +1,73 @@
+//! What was said so far, where the screen is high enough: findings and remarks, the latest first.
+
+use ratatui::layout::Rect;
+
+use super::finding;
+use super::layout::{Pane, Rows, View};
+use super::look::Brush;
+use crate::view::format;
+use crate::view::theme::Role;
+use crate::vocab::moment::Moment;
+
+pub(super) const PANE: Pane = Pane { rows, draw };
+
+/// Screens lower than this have better uses for their lines.
+const LOWEST: u16 = 34;
+
+fn rows(view: &View<'_>, (_, height): (u16, u16)) -> Rows {
+    let said = (view.state.findings.len() + view.state.remarks.len()) as u16;
+    if height < LOWEST || said == 0 {
+        return Rows::default();
+    }
+    Rows { least: 3, wish: 2 + (2 * said).min(height / 8), share: 0 }
+}
+
+struct Entry {
+    at: Moment,
+    time: String,
+    sign: &'static str,
+    role: Role,
+    text: String,
+}
+
+fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
+    let inner = brush.frame(area, Role::Frame, ("What was said", "latest first"));
+    let entries = entries(view, brush);
+    let mut y = inner.y;
+    for entry in entries {
+        let columns = inner.width.saturating_sub(14);
+        for (i, line) in format::wrap(&entry.text, usize::from(columns)).iter().enumerate() {
+            if y >= inner.bottom() {
+                return;
+            }
+            if i == 0 {
+                brush.text((inner.x + 1, y), &format::right(&entry.time, 8), Role::Dim, 8);
+                brush.text((inner.x + 10, y), entry.sign, entry.role, 1);
+            }
+            brush.text((inner.x + 12, y), line, entry.role, columns);
+            y += 1;
+        }
+    }
+}
+
+fn entries(view: &View<'_>, brush: &Brush<'_>) -> Vec<Entry> {
+    let (state, signs) = (view.state, brush.look.signs());
+    let runner = |node, at| state.to_runner(node, at);
+    let found = state.findings.values().filter_map(|f| {
+        let node = state.found_on.get(&f.id)?;
+        let (sign, role) = finding::appearance(f, signs);
+        let run = f.run.as_ref().map_or_else(String::new, |r| format!("{r}: "));
+        let text = format!("{run}{}", finding::sentence(f));
+        Some(Entry { at: runner(node, f.onset), time: view.stopwatch(node, f.onset), sign, role, text })
+    });
+    let remarks = state.remarks.iter().map(|r| Entry {
+        at: if r.node.is_runner() { r.at } else { runner(&r.node, r.at) },
+        time: view.stopwatch(&r.node, r.at),
+        sign: signs.wait,
+        role: Role::Text,
+        text: r.text.clone(),
+    });
+    let mut entries: Vec<Entry> = found.chain(remarks).collect();
+    entries.sort_by_key(|e| std::cmp::Reverse(e.at));
+    entries
+}

@@ -1,0 +1,121 @@
+//! The live screen. The only place that names a terminal library.
+//!
+//! ```text
+//!  node07  SN 7K2X  disk-write  it 3/20  MEASURE      11:32:07  t 03:04  rec ok   header
+//!  ✗ COLLAPSE: fell from 104 MB/s to 1.1 MB/s after 1.07 GB …                     finding
+//! ╭ standard  done 3  left 8  ends ~11:44 ───────── node07-standard-20260301 ╮    plan
+//! │ ✓ cpu-float    done      58.1 GFLOPS ▇▇▇▇▇  ▸ disk-write  1.1 MB/s ▇▇▁▁▁ │
+//! ╰──────────────────────────────────────────────────────────────────────────╯
+//! ╭ disk-write  MB/s   vda  direct ────────────────── median 1.2 MB/s of 2 ──╮    stage: chart, axis, hosts
+//! │                                                                          │
+//! ╰──────────────────────────────────────────────────────────────────────────╯
+//!  ? help   Space freeze   c cursor   x stop run   q leave                        footer
+//! ```
+//!
+//! [`live`] is the loop, [`screen`] what the person has chosen, [`layout`] the table of panes, [`keys`] the table of keys. Drawing
+//! is a pure function of the state, the choices and the look; it changes nothing.
+
+mod axis;
+mod chart;
+mod dialog;
+mod finding;
+mod footer;
+mod header;
+mod hosts;
+mod keys;
+mod layout;
+mod live;
+mod log;
+mod look;
+mod picker;
+mod plan;
+mod plot;
+mod screen;
+mod stage;
+mod terminal;
+mod verdict;
+
+use jiff::tz::TimeZone;
+
+use crate::analysis::state::State;
+use crate::session::client::Client;
+use crate::view::theme::{Depth, Glyphs, Theme, ThemeError};
+
+pub use picker::{Offer, confirm, pick};
+pub use terminal::restore;
+
+/// How the screen looks, and what it needs to know of its surroundings.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// As it was loaded; the screen fits it to the depth.
+    pub theme: Theme,
+    /// The colours of this terminal.
+    pub depth: Depth,
+    /// The characters of this terminal.
+    pub glyphs: Glyphs,
+    /// The zone of the wall clock.
+    pub zone: TimeZone,
+    /// What the window's title begins with, such as `shakedown node07 standard`; none leaves the title alone.
+    pub title: Option<String>,
+    /// Panics at this draw, to test what a panic leaves of the terminal.
+    pub panic_at: Option<u64>,
+}
+
+impl Options {
+    fn look(&self) -> Result<look::Look, ThemeError> {
+        Ok(look::Look { theme: self.theme.clone().fit(self.depth)?, glyphs: self.glyphs })
+    }
+}
+
+/// Why there is no screen.
+#[derive(Debug, thiserror::Error)]
+pub enum ScreenError {
+    /// Input or output is no terminal.
+    #[error("standard input or output is no terminal; use --headless")]
+    NoTerminal,
+    /// The terminal could not be taken over.
+    #[error("the terminal cannot be used: {0}")]
+    Io(#[from] std::io::Error),
+    /// The theme could not be fitted.
+    #[error(transparent)]
+    Theme(#[from] ThemeError),
+}
+
+/// How a screen was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// The session is over, or its record at the end.
+    Ended,
+    /// By choice, while the session goes on.
+    Left,
+    /// Its terminal went away, or a signal told it to go; the session goes on.
+    HungUp,
+    /// After asking the session to stop at once.
+    Stopped,
+}
+
+/// What is known when the screen is left.
+#[derive(Debug)]
+pub struct Left {
+    /// The session as far as it was heard.
+    pub state: State,
+    /// How the screen was left.
+    pub how: How,
+}
+
+/// Shows a session until the screen is left. The terminal is given back before this returns, on every way out; the composition
+/// root's panic hook calls [`restore`] first.
+pub async fn run(mut client: Client, options: Options) -> Result<Left, ScreenError> {
+    let look = options.look()?;
+    let mut tty = terminal::Tty::enter()?;
+    let mut canvas = tty.canvas()?;
+    let mut live = live::Live::new(look, options.zone);
+    // A terminal that gets ASCII alone may print a title onto its screen.
+    live.title = options.title.filter(|_| options.glyphs != Glyphs::Ascii);
+    live.panic_at = options.panic_at;
+    let how = live.follow(&mut canvas, &mut tty, &mut client).await;
+    Ok(Left { state: live.state, how })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! The plan: every run with its state, its figure and the shape of its rate so far.
+
+use ratatui::layout::Rect;
+
+use super::axis::Axis;
+use super::layout::{Pane, Rows, View};
+use super::look::{Brush, Signs};
+use super::plot;
+use crate::analysis::state::{RunState, Status};
+use crate::view::format;
+use crate::view::theme::Role;
+use crate::vocab::event::Outcome;
+use crate::vocab::finding::Severity;
+use crate::vocab::stat;
+use crate::vocab::verdict::Decision;
+
+pub(super) const PANE: Pane = Pane { rows, draw };
+
+/// Columns of a run beside others.
+const NARROW: u16 = 38;
+/// Columns of a run that has room.
+const WIDE: u16 = 58;
+/// Columns of the shape of a rate, at least.
+const SPARK: u16 = 5;
+/// Columns of the shape of a rate, at most.
+const LONGEST: u16 = 60;
+/// Columns of a figure with its unit.
+const FIGURE: usize = 12;
+
+fn rows(view: &View<'_>, (width, height): (u16, u16)) -> Rows {
+    let count = view.state.runs.len().max(1) as u16;
+    // A quarter of the screen at most: the plan says where one is, the chart is what one looks at.
+    let most = (height / 4).saturating_sub(3).max(1);
+    let columns = columns_for(count, most, width.saturating_sub(2));
+    Rows { least: 3, wish: 2 + count.div_ceil(columns).min(most), share: 0 }
+}
+
+/// How many runs stand beside each other: one while the rows suffice.
+fn columns_for(count: u16, rows: u16, width: u16) -> u16 {
+    count.div_ceil(rows.max(1)).clamp(1, (width / NARROW).max(1))
+}
+
+fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
+    let session = view.state.opening.as_ref().map_or("", |o| o.session.as_str());
+    let title = title(view);
+    let room = usize::from(area.width).saturating_sub(format::width(&title) + 12);
+    let inner = brush.frame(area, Role::Frame, (&title, &format::cut(session, room)));
+    let runs = &view.state.runs;
+    if runs.is_empty() {
+        brush.text((inner.x + 1, inner.y), "no plan yet", Role::Dim, inner.width.saturating_sub(2));
+        return;
+    }
+    let columns = usize::from(columns_for(runs.len() as u16, inner.height, inner.width));
+    let rows = runs.len().div_ceil(columns);
+    let chosen = view.run.and_then(|run| runs.iter().position(|r| std::ptr::eq(r, run))).unwrap_or(0);
+    // Scrolled so that the chosen run is seen.
+    let skipped = (chosen % rows + 1).saturating_sub(usize::from(inner.height));
+    let width = inner.width / columns as u16;
+    for (index, run) in runs.iter().enumerate() {
+        let (column, row) = (index / rows, index % rows);
+        let Some(row) = row.checked_sub(skipped).filter(|r| *r < usize::from(inner.height)) else { continue };
+        let cell = Rect::new(inner.x + column as u16 * width, inner.y + row as u16, width, 1);
+        if index == chosen {
+            brush.ground(cell, Role::GroundSelect);
+        }
+        entry(view, run, cell, brush);
+    }
+}
+
+fn title(view: &View<'_>) -> String {
+    let state = view.state;
+    let name = state.opening.as_ref().map_or("Plan", |o| o.plan.name.as_str());
+    let name = if name.is_empty() { "Plan" } else { name };
+    let name = format::cut(name, 24);
+    if let Some(verdict) = &state.verdict {
+        let count = |d: Decision| verdict.lines.iter().filter(|l| l.decision == d).count();
+        let (pass, fail, unproven) = (count(Decision::Pass), count(Decision::Fail), count(Decision::NotProven));
+        return format!("{name}  PASS {pass}  FAIL {fail}  NOT PROVEN {unproven}");
+    }
+    let done = state.runs.iter().filter(|r| r.is_over()).count();
+    let left = state.runs.len() - done;
+    let passed = state.now.since(state.opened);
+    let ends = state.remaining().map(|r| view.wall(crate::vocab::moment::Span(passed.0 + r.0), "%H:%M"));
+    let ends = ends.filter(|e| !e.is_empty()).map_or_else(String::new, |e| format!("  ends ~{e}"));
+    format!("{name}  done {done}  left {left}{ends}")
+}
+
+/// How a run looks: its sign, its word, a shorter word, and its role.
+fn appearance(view: &View<'_>, run: &RunState, signs: &Signs) -> (&'static str, &'static str, &'static str, Role) {
+    let worst = view.state.findings_of(run).map(|f| f.severity).max();
+    match &run.status {
+        Status::Waiting => (signs.wait, "waits", "wait", Role::Dim),
+        Status::Running if worst >= Some(Severity::Fail) => (signs.fail, "running", "run", Role::Fail),
+        Status::Running if worst >= Some(Severity::Warn) => (signs.warn, "running", "run", Role::Warn),
+        Status::Running => (signs.run, "running", "run", Role::Active),
+        Status::Ended(Outcome::Sound) if worst >= Some(Severity::Warn) => (signs.warn, "done", "done", Role::Warn),
+        Status::Ended(Outcome::Sound) => (signs.ok, "done", "done", Role::Ok),
+        Status::Ended(Outcome::Corrupt(_)) => (signs.fail, "corrupt", "bad", Role::Fail),
+        Status::Ended(Outcome::Broken(_)) => (signs.unproven, "broken", "brkn", Role::Unproven),
+        Status::Ended(Outcome::Unavailable(_)) => (signs.unproven, "not here", "n/a", Role::Unproven),
+        Status::Ended(Outcome::Stuck) => (signs.fail, "stuck", "hung", Role::Fail),
+        Status::Ended(Outcome::Stopped) => (signs.unproven, "stopped", "stop", Role::Unproven),
+    }
+}
+
+/// A run's name, with its node's where there are several.
+fn name(view: &View<'_>, run: &RunState) -> String {
+    if view.state.nodes.len() > 1 { format!("{} {}", run.node, run.name) } else { run.name.to_string() }
+}
+
+fn entry(view: &View<'_>, run: &RunState, cell: Rect, brush: &mut Brush<'_>) {
+    let signs = brush.look.signs();
+    let (sign, word, short, role) = appearance(view, run, signs);
+    let wide = cell.width >= WIDE;
+    let word_columns: u16 = if wide { 9 } else { 5 };
+    let figure_columns = FIGURE as u16 + 1;
+    let steps_columns: u16 = if wide { 8 } else { 0 };
+    let fixed = 3 + word_columns + figure_columns + steps_columns + 1;
+    let longest = view.state.runs.iter().map(|r| format::width(&name(view, r)) as u16 + 2).max().unwrap_or(0);
+    let name_columns = longest.min(cell.width.saturating_sub(fixed + SPARK));
+    let spark_columns = if wide { cell.width.saturating_sub(fixed + name_columns + 1).min(LONGEST) } else { SPARK };
+    let name = name(view, run);
+    let mut x = cell.x + 1;
+    brush.text((x, cell.y), sign, role, 1);
+    x += 2;
+    brush.text((x, cell.y), &name, Role::Text, name_columns.saturating_sub(1));
+    x += name_columns;
+    brush.text((x, cell.y), if wide { word } else { short }, role, word_columns - 1);
+    x += word_columns;
+    if wide {
+        let steps = format!("{}/{}", run.done.len(), run.iterations);
+        brush.text((x, cell.y), &steps, Role::Dim, steps_columns - 1);
+        x += steps_columns;
+    }
+    let (figure, figure_role) = figure(run);
+    brush.text((x, cell.y), &format::right(&figure, FIGURE), figure_role, FIGURE as u16);
+    x += figure_columns;
+    brush.text((x, cell.y), &spark(run, usize::from(spark_columns), signs), Role::Series, spark_columns);
+}
+
+/// The live rate while a run goes on, else the median of its official figures.
+fn figure(run: &RunState) -> (String, Role) {
+    let live = run.meters.first().and_then(|m| Some((m.rate.last()?.value, m.spec.unit)));
+    if matches!(run.status, Status::Running) {
+        return live
+            .map_or_else(|| (String::new(), Role::Dim), |(value, unit)| (format::quantity(value, unit), Role::Strong));
+    }
+    official(run).map_or_else(|| (String::new(), Role::Dim), |text| (text, Role::Figure))
+}
+
+/// The median of a run's official main figure, printed.
+fn official(run: &RunState) -> Option<String> {
+    let (name, unit) = run.main_figure()?;
+    let values: Vec<f64> = run.figure(name).iter().map(|(value, ..)| *value).collect();
+    stat::median(&values).map(|m| format::quantity(m, unit))
+}
+
+fn spark(run: &RunState, columns: usize, signs: &Signs) -> String {
+    let Some((rate, from)) = run.meters.first().map(|m| &m.rate).and_then(|r| Some((r, r.first_at()?))) else {
+        return String::new();
+    };
+    let to = rate.last().map_or(from, |p| p.at);
+    let values = Axis { from, to, columns }.spread(&rate.between(from, to));
+    let max = values.iter().flatten().copied().fold(0.0, f64::max);
+    plot::bars(signs, &values, max, 1).concat()
+}

@@ -1,0 +1,160 @@
+//! The frame around what shares the time axis: the chart, the axis itself, and the host's rows, column below column.
+//!
+//! ```text
+//! ╭ disk-write  MB/s  vda direct ───────────── median 1.2 of 20 ╮
+//! │ 400 ⠤⠤⠤⠤⠤⠤⡄                                  now      1.1   │  chart
+//! │ 250 ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  floor    250   │
+//! │   0        ⠣⠤⠤⠤⠤⠤⠤⠤⠤⠤                                       │
+//! │     ┴03:00━━━━━━━━━━┴03:10──────────┴03:20   before   now   │  axis
+//! │ vda await  ▁▁▁▁▇▇▇▇▇▇                          8 ms 480 ms  │  host
+//! ╰─────────────────────────────────────────────────────────────╯
+//!   gutter     plot                              margin
+//! ```
+
+use ratatui::layout::Rect;
+
+use super::axis::Axis;
+use super::layout::{Pane, Rows, View};
+use super::look::Brush;
+use super::{chart, hosts};
+use crate::analysis::state::RunState;
+use crate::view::format;
+use crate::view::theme::Role;
+use crate::vocab::moment::Moment;
+use crate::vocab::stat;
+
+pub(super) const PANE: Pane = Pane { rows: |_, _| Rows { least: 9, wish: 16, share: 4 }, draw };
+
+/// The labels of a run that say most, first.
+const FIRST: [&str; 4] = ["device", "file_system", "io", "engine"];
+/// Rows of the chart that are never given to the host's rows.
+const CHART: u16 = 4;
+
+/// The columns of everything on the stage.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    /// Where labels stand, before the plot.
+    pub(super) gutter: (u16, u16),
+    /// Where the plot begins.
+    pub(super) plot: u16,
+    /// Where values stand, behind the plot.
+    pub(super) margin: (u16, u16),
+    /// The time over the plot's columns.
+    pub(super) axis: Axis,
+}
+
+impl Grid {
+    fn new(view: &View<'_>, run: &RunState, inner: Rect) -> Self {
+        let (gutter, margin) = if inner.width >= 110 { (18, 27) } else { (13, 18) };
+        let columns = inner.width.saturating_sub(gutter + margin);
+        let axis = view.screen.window(view.state, run, usize::from(columns));
+        let plot = inner.x + gutter;
+        Self { gutter: (inner.x, gutter - 1), plot, margin: (plot + columns + 1, margin - 1), axis }
+    }
+
+    /// The screen's column of a column of the plot.
+    pub(super) fn x(&self, column: usize) -> u16 {
+        self.plot + column as u16
+    }
+}
+
+fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
+    let Some(run) = view.run else {
+        let inner = brush.frame(area, Role::Frame, ("", ""));
+        brush.text((inner.x + 1, inner.y), "nothing has been recorded yet", Role::Dim, inner.width.saturating_sub(2));
+        return;
+    };
+    let right = right_title(run);
+    let inner = brush.frame(area, Role::Frame, (&left_title(run, area.width, &right), &right));
+    let grid = Grid::new(view, run, inner);
+    let rows = hosts::rows(view, run);
+    let (each, count) = host_heights(inner.height, rows.len() as u16);
+    let chart = Rect { height: inner.height.saturating_sub(1 + each * count), ..inner };
+    let below = Rect { y: chart.bottom() + 1, height: each * count, ..inner };
+    shade(view, run, &grid, inner, brush);
+    chart::draw(view, run, (&grid, chart), brush);
+    axis(view, run, (&grid, chart.bottom()), brush);
+    hosts::draw(view, &rows[..usize::from(count)], (&grid, below), brush);
+    if let Some(x) = view.screen.cursor.and_then(|at| grid.axis.column(at)).map(|c| grid.x(c)) {
+        (inner.y..inner.bottom()).for_each(|y| brush.cursor(x, y));
+    }
+}
+
+fn left_title(run: &RunState, width: u16, right: &str) -> String {
+    let unit = run.main_figure().map_or("", |(_, unit)| unit.symbol());
+    let mut labels: Vec<_> = run.start.iter().flat_map(|s| &s.labels).collect();
+    labels.sort_by_key(|(name, _)| FIRST.iter().position(|f| f == name).unwrap_or(FIRST.len()));
+    // A bare number says nothing without its name.
+    let label = |(name, value): (&String, &String)| {
+        if value.bytes().all(|b| b.is_ascii_digit()) { format!("{name} {value}") } else { value.clone() }
+    };
+    let what: Vec<String> = labels.into_iter().map(label).collect();
+    let title = format!("{}  {unit}   {}", run.name, what.join("  "));
+    format::cut(title.trim_end(), usize::from(width).saturating_sub(format::width(right) + 11))
+}
+
+fn right_title(run: &RunState) -> String {
+    let Some((name, _)) = run.main_figure() else { return String::new() };
+    let values: Vec<f64> = run.figure(name).iter().map(|(value, ..)| *value).collect();
+    let median = stat::median(&values).map(format::number);
+    median.map_or_else(String::new, |median| format!("median {median} of {}", values.len()))
+}
+
+/// How high each of the host's rows is, and how many there is room for.
+fn host_heights(height: u16, wanted: u16) -> (u16, u16) {
+    let each = match height {
+        0..26 => 1,
+        26..46 => 2,
+        _ => 3,
+    };
+    let room = height.saturating_sub(CHART + 1);
+    (each, wanted.min(room / each))
+}
+
+/// Lays the ground of the findings' spans, over the chart and the host's rows alike.
+fn shade(view: &View<'_>, run: &RunState, grid: &Grid, inner: Rect, brush: &mut Brush<'_>) {
+    for (from, to, _) in spans(view, run, grid) {
+        let area = Rect::new(grid.x(from), inner.y, (to - from + 1) as u16, inner.height);
+        brush.ground(area, Role::GroundShade);
+    }
+}
+
+/// The columns of each finding of the run, and whether it is open.
+fn spans(view: &View<'_>, run: &RunState, grid: &Grid) -> Vec<(usize, usize, bool)> {
+    let end = run.ended.unwrap_or_else(|| view.state.node_now(&run.node));
+    let span = |from: Moment, closed: Option<Moment>| {
+        let (a, b) = grid.axis.columns_of(from, closed.unwrap_or(end.max(from)))?;
+        Some((a, b, closed.is_none()))
+    };
+    view.state.findings_of(run).filter_map(|f| span(f.onset, f.closed)).collect()
+}
+
+/// The axis: times, the spans of findings, and remarks.
+fn axis(view: &View<'_>, run: &RunState, (grid, y): (&Grid, u16), brush: &mut Brush<'_>) {
+    let signs = brush.look.signs();
+    let columns = grid.axis.columns;
+    (0..columns).for_each(|c| brush.sign(grid.x(c), y, signs.frame[4], Role::Frame));
+    for (from, to, open) in spans(view, run, grid) {
+        let role = if open { Role::Fail } else { Role::Warn };
+        (from..=to).for_each(|c| brush.sign(grid.x(c), y, signs.mark, role));
+    }
+    let label = view.stopwatch(&run.node, grid.axis.to);
+    let step = (format::width(&label) + 9).max(columns / 8).max(1);
+    let mut column = 0;
+    while column + format::width(&label) + 2 < columns {
+        brush.sign(grid.x(column), y, signs.tick, Role::Frame);
+        let time = view.stopwatch(&run.node, grid.axis.moment(column));
+        brush.text((grid.x(column) + 1, y), &time, Role::Dim, 9);
+        column += step;
+    }
+    for remark in view.state.remarks.iter().filter(|r| r.node == run.node || r.node.is_runner()) {
+        let ahead = view.state.node_now(&run.node).0 as i64 - view.state.now.0 as i64;
+        let at = if remark.node.is_runner() { Moment(remark.at.0.saturating_add_signed(ahead)) } else { remark.at };
+        if let Some(column) = grid.axis.column(at) {
+            brush.sign(grid.x(column), y, "n", Role::Key);
+        }
+    }
+    let zoom = if view.screen.cursor.is_some() { "at cursor" } else { "t min:s" };
+    brush.text((grid.gutter.0 + 1, y), zoom, Role::Dim, grid.gutter.1);
+    hosts::heads(view, (grid, y), brush);
+}

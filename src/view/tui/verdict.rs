@@ -1,0 +1,74 @@
+//! The end: what every check came to, the worst first.
+
+use ratatui::layout::Rect;
+
+use super::layout::{Pane, Rows, View};
+use super::look::{Brush, Signs};
+use crate::view::format;
+use crate::view::theme::Role;
+use crate::vocab::verdict::{Decision, Line, Verdict};
+
+pub(super) const PANE: Pane = Pane { rows, draw };
+
+fn rows(view: &View<'_>, (_, height): (u16, u16)) -> Rows {
+    let Some(verdict) = &view.state.verdict else { return Rows::default() };
+    let lines = verdict.lines.len().max(1) as u16 + 2;
+    Rows { least: lines.min(3), wish: lines.min(height / 3), share: 0 }
+}
+
+/// How a decision looks: its sign and its role.
+pub(super) fn appearance(decision: Decision, signs: &Signs) -> (&'static str, Role) {
+    match decision {
+        Decision::Pass => (signs.ok, Role::Ok),
+        Decision::NotProven => (signs.unproven, Role::Unproven),
+        Decision::Fail => (signs.fail, Role::Fail),
+    }
+}
+
+fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
+    let Some(verdict) = &view.state.verdict else { return };
+    let signs = brush.look.signs();
+    let (sign, role) = appearance(verdict.decision, signs);
+    let room = usize::from(area.height.saturating_sub(2));
+    let hidden = verdict.lines.len().saturating_sub(room);
+    let more = if hidden > 0 { format!("{hidden} more lines: shakedown judge") } else { String::new() };
+    let inner = brush.frame(area, role, ("", &more));
+    brush.text((area.x + 2, area.y), &format!(" {sign} {} ", verdict.headline()), role, area.width.saturating_sub(4));
+    if verdict.lines.is_empty() {
+        brush.text((inner.x + 1, inner.y), "nothing was checked", Role::Dim, inner.width.saturating_sub(2));
+    }
+    for (y, line) in (inner.y..inner.bottom()).zip(ranked(verdict)) {
+        self::line(line, Rect::new(inner.x + 1, y, inner.width.saturating_sub(2), 1), brush);
+    }
+}
+
+fn ranked(verdict: &Verdict) -> Vec<&Line> {
+    let mut lines: Vec<&Line> = verdict.lines.iter().collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.decision));
+    lines
+}
+
+fn line(line: &Line, area: Rect, brush: &mut Brush<'_>) {
+    let (sign, role) = appearance(line.decision, brush.look.signs());
+    let wide = area.width >= 110;
+    let y = area.y;
+    let mut x = area.x;
+    let mut put = |text: &str, role: Role, columns: u16| {
+        let room = area.right().saturating_sub(x).min(columns);
+        brush.text((x, y), text, role, room.saturating_sub(1));
+        x += room;
+    };
+    put(sign, role, 2);
+    put(&line.decision.to_string(), role, 11);
+    let of = if line.node.is_empty() { line.of.clone() } else { format!("{} {}", line.node, line.of) };
+    put(&of, Role::Text, if wide { 30 } else { 23 });
+    let measured = if line.measured.is_empty() { "not measured" } else { &line.measured };
+    put(&format::right(measured, if wide { 14 } else { 12 }), Role::Strong, if wide { 16 } else { 14 });
+    put(&line.margin, role, 10);
+    let rest = match (wide, line.limit.is_empty()) {
+        (true, _) => format!("{}; {}", line.comparison, line.reason),
+        (false, false) => format!("limit {}", line.limit),
+        (false, true) => line.reason.clone(),
+    };
+    put(&rest, Role::Dim, u16::MAX);
+}
