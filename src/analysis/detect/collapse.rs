@@ -117,8 +117,7 @@ impl Watched {
             self.level = self.recent_median(LOOK).unwrap_or(0.0);
         }
         self.block.push(window);
-        let long = self.block.iter().map(|w| w.length().0).sum::<u64>();
-        if self.block.len() >= LASTING.0 && long >= LASTING.1.0 {
+        if self.block.len() >= LASTING.0 && together(&self.block) >= LASTING.1 {
             let rates: Vec<f64> = self.block.drain(..).map(|w| w.per_second).collect();
             self.level = self.level.max(stat::median(&rates).unwrap_or(0.0));
         }
@@ -174,7 +173,7 @@ impl Watched {
         let back = Moment(window.to.0.saturating_sub(LASTING.1.0));
         let since: Vec<&Window> = self.last.iter().filter(|w| w.from >= back).collect();
         let recovered = since.len() >= 3 && since.iter().all(|w| w.per_second >= RECOVERED * self.level);
-        if recovered && since.iter().map(|w| w.length().0).sum::<u64>() + 500_000 >= LASTING.1.0 {
+        if recovered && together(since.iter().copied()).0.saturating_add(500_000) >= LASTING.1.0 {
             self.close(since[0].from, "then recovered", run, out);
         }
     }
@@ -212,6 +211,11 @@ impl Open {
     }
 }
 
+/// How long windows are together.
+fn together<'a>(windows: impl IntoIterator<Item = &'a Window>) -> Span {
+    Span(windows.into_iter().fold(0, |sum, window| sum.saturating_add(window.length().0)))
+}
+
 /// The floor that the plan's own checks set for this run's figure.
 fn floor_of(run: &RunState, state: &State) -> Option<f64> {
     let (figure, _) = run.main_figure()?;
@@ -245,7 +249,7 @@ fn sentence(finding: &Finding, run: &RunState) -> String {
 /// The evidence in words; says so when there is none.
 pub(super) fn moved(evidence: &[Evidence]) -> String {
     if evidence.is_empty() {
-        return "no host counters to explain it on this node".to_owned();
+        return "no host counter moved with it".to_owned();
     }
     let word = |e: &Evidence| format!("{} {} to {}", e.counter, short(e.before), short(e.after));
     format!("moved most: {}", evidence.iter().map(word).collect::<Vec<_>>().join(", "))
