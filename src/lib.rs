@@ -16,7 +16,7 @@
 //! | room | what it is for |
 //! |---|---|
 //! | [`vocab`] | the words: quantities, plans, events, findings, verdicts, the line |
-//! | [`clock`] | the one clock |
+//! | [`clock`], [`shelf`] | the one clock; files compiled in and overridden by name |
 //! | [`session`] | the record on disk and on the wire |
 //! | [`agent`] | on the node: supervisor, worker, kernels, samplers |
 //! | [`analysis`] | pure: the fold, the detectors, the preflight, the judge |
@@ -30,6 +30,7 @@ pub mod cli;
 pub mod clock;
 pub mod runner;
 pub mod session;
+pub mod shelf;
 pub mod verb;
 pub mod view;
 pub mod vocab;

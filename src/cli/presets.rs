@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::shelf::{Book, Shelf};
 use crate::vocab::plan::Plan;
 use crate::vocab::ronfile;
 
@@ -10,17 +11,6 @@ const PRESETS: &[(&str, &str)] = &[
     ("quick", include_str!("../../presets/quick.ron")),
     ("synthetic-collapse", include_str!("../../presets/synthetic-collapse.ron")),
 ];
-
-/// A preset's text and where it comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// The preset's name.
-    pub name: String,
-    /// A path, or `preset NAME` for one that is compiled in; stands at the head of errors.
-    pub from: String,
-    /// RON.
-    pub text: String,
-}
 
 /// The directory whose presets override those compiled in: `$XDG_CONFIG_HOME/shakedown/presets`, else below `~/.config`.
 #[must_use]
@@ -35,47 +25,10 @@ pub fn config_directory() -> Option<PathBuf> {
     base.or_else(|| std::env::home_dir().map(|h| h.join(".config"))).map(|b| b.join("shakedown"))
 }
 
-/// The names of all presets, compiled in or in `directory`, sorted.
+/// The presets there are, those in `directory` included.
 #[must_use]
-pub fn names(directory: Option<&Path>) -> Vec<String> {
-    let mut names: Vec<String> = PRESETS.iter().map(|(name, _)| (*name).to_owned()).collect();
-    for entry in directory.and_then(|d| std::fs::read_dir(d).ok()).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|e| e == "ron")
-            && let Some(stem) = path.file_stem().and_then(|s| s.to_str())
-        {
-            names.push(stem.to_owned());
-        }
-    }
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// Finds a preset by path, in `directory`, or among those compiled in.
-///
-/// # Errors
-/// One line that lists what there is.
-pub fn find(name: &str, directory: Option<&Path>) -> Result<Source, String> {
-    let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|e| e == "ron");
-    if is_path {
-        return read(Path::new(name));
-    }
-    if let Some(path) = directory.map(|d| d.join(format!("{name}.ron"))).filter(|p| p.exists()) {
-        return read(&path);
-    }
-    match PRESETS.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => {
-            Ok(Source { name: name.to_owned(), from: format!("preset {name}"), text: (*text).to_owned() })
-        }
-        None => Err(format!("there is no preset `{name}`; there are: {}", names(directory).join(", "))),
-    }
-}
-
-fn read(path: &Path) -> Result<Source, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let name = path.file_stem().and_then(|s| s.to_str()).unwrap_or("preset").to_owned();
-    Ok(Source { name, from: path.display().to_string(), text })
+pub fn shelf(directory: Option<&Path>) -> Shelf<'_> {
+    Shelf { kind: "preset", shipped: PRESETS, directory }
 }
 
 /// Reads a preset into a plan and checks that it makes sense.
@@ -83,10 +36,10 @@ fn read(path: &Path) -> Result<Source, String> {
 /// # Errors
 /// `file:line:col: what is wrong` for a text that cannot be read, `file: path of the field: what is wrong` for one that makes
 /// no sense.
-pub fn parse(source: &Source) -> Result<Plan, String> {
-    let mut plan: Plan = ronfile::parse(&source.from, &source.text)?;
-    plan.name.clone_from(&source.name);
-    validate(&plan).map_err(|why| format!("{}: {why}", source.from))?;
+pub fn parse(book: &Book) -> Result<Plan, String> {
+    let mut plan: Plan = ronfile::parse(&book.from(), &book.text)?;
+    plan.name.clone_from(&book.name);
+    validate(&plan).map_err(|why| format!("{}: {why}", book.from()))?;
     Ok(plan)
 }
 
@@ -132,7 +85,7 @@ mod tests {
     #[test]
     fn every_preset_that_is_compiled_in_is_sound() {
         for (name, _) in PRESETS {
-            let plan = parse(&find(name, None).unwrap()).unwrap();
+            let plan = parse(&shelf(None).find(name).unwrap()).unwrap();
             assert_eq!(plan.name, *name);
             assert!(!plan.title.is_empty() && !plan.about.is_empty() && !plan.checks.is_empty());
         }
@@ -143,9 +96,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("quick.ron");
         std::fs::write(&path, "(title: \"mine\", runs: [])").unwrap();
-        let source = find("quick", Some(dir.path())).unwrap();
+        let source = shelf(Some(dir.path())).find("quick").unwrap();
         let error = parse(&source).unwrap_err();
         assert_eq!(error, format!("{}: runs: a plan needs at least one run", path.display()));
-        assert!(find("quic", Some(dir.path())).unwrap_err().contains("there are: quick, synthetic-collapse"));
     }
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::presets::{self, Source};
+use super::presets;
 use super::typed::RunOptions;
+use crate::shelf::Book;
 use crate::vocab::plan::{Plan, Run};
 use crate::vocab::unit::Quantity;
 
@@ -13,8 +14,8 @@ use crate::vocab::unit::Quantity;
 ///
 /// # Errors
 /// One line that names the option and what is wrong with it.
-pub fn plan(source: &Source, options: &RunOptions) -> Result<Plan, String> {
-    let mut plan = presets::parse(source)?;
+pub fn plan(book: &Book, options: &RunOptions) -> Result<Plan, String> {
+    let mut plan = presets::parse(book)?;
     keep_only(&mut plan, &options.only)?;
     for text in &options.set {
         set(&mut plan, text).map_err(|why| format!("--set {text}: {why}"))?;
@@ -85,7 +86,7 @@ mod tests {
     use crate::vocab::size::ByteSize;
 
     fn quick() -> Plan {
-        presets::parse(&presets::find("quick", None).unwrap()).unwrap()
+        presets::parse(&presets::shelf(None).find("quick").unwrap()).unwrap()
     }
 
     #[test]

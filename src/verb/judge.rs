@@ -26,7 +26,10 @@ pub(super) fn judge(session: &Path, preset: Option<&str>, redetect: bool) -> End
     let state = if redetect { detect_anew(&records) } else { recorded.clone() };
     let own = state.opening.as_ref().map(|o| o.plan.clone()).ok_or("the session has no plan")?;
     let plan = match preset {
-        Some(name) => presets::parse(&presets::find(name, presets::directory().as_deref())?)?,
+        Some(name) => {
+            let directory = presets::directory();
+            presets::parse(&presets::shelf(directory.as_deref()).find(name).map_err(|e| e.to_string())?)?
+        }
         None => own,
     };
     let verdict = verdict::judge(&plan, &state);

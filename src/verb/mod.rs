@@ -24,7 +24,10 @@ pub fn perform(typed: Typed) -> Ended {
         Some(Verb::Watch { session, speed, show }) => watch::watch(session.as_deref(), speed, &show),
         Some(Verb::Judge { session, preset, redetect }) => judge::judge(&session, preset.as_deref(), redetect),
         Some(Verb::Presets { what }) => presets::presets(what),
-        Some(Verb::Themes) => presets::themes(),
+        Some(Verb::Themes) => {
+            presets::themes();
+            Ok(0)
+        }
         Some(Verb::Inventory { json, root }) => inventory::inventory(json, root),
         Some(Verb::Agent { root }) => process::agent(root),
         Some(Verb::Worker) => process::worker(),

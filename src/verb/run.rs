@@ -8,12 +8,13 @@ use std::time::Duration;
 use super::process::{start_runner, this_program};
 use super::{Ended, print, runtime, screen, warn};
 use crate::analysis::preflight::{self, Preflight, Weight};
-use crate::cli::presets::{self, Source};
+use crate::cli::presets;
 use crate::cli::typed::RunOptions;
 use crate::cli::wish;
 use crate::runner::{Assignment, Kept, NodeSpec, keep, survey};
 use crate::session::client::Client;
 use crate::session::places;
+use crate::shelf::Book;
 use crate::view::headless::{Form, Printer};
 use crate::view::words;
 use crate::vocab::node::NodeName;
@@ -39,15 +40,15 @@ pub(super) fn preset(name: Option<&str>, options: &RunOptions) -> Ended {
     let directory = presets::directory();
     let Some(name) = name else {
         if !terminal {
-            let names = presets::names(directory.as_deref()).join(", ");
+            let names = presets::shelf(directory.as_deref()).names().join(", ");
             return Err(format!(
                 "no terminal for the list of presets; name one: shakedown run PRESET; there are: {names}"
             ));
         }
         return screen::choose(options);
     };
-    let source = presets::find(name, directory.as_deref())?;
-    let prepared = runtime()?.block_on(prepare(&source, options))?;
+    let book = presets::shelf(directory.as_deref()).find(name).map_err(|e| e.to_string())?;
+    let prepared = runtime()?.block_on(prepare(&book, options))?;
     if options.plan {
         print(&words::plan(&prepared.plan, &prepared.preflight));
         return Ok(if prepared.preflight.refuses() { 3 } else { 0 });
@@ -60,8 +61,8 @@ pub(super) fn preset(name: Option<&str>, options: &RunOptions) -> Ended {
 }
 
 /// What is meant, held against the nodes it is meant for; loads nothing.
-pub(super) async fn prepare(source: &Source, options: &RunOptions) -> Result<Prepared, String> {
-    let plan = wish::plan(source, options)?;
+pub(super) async fn prepare(book: &Book, options: &RunOptions) -> Result<Prepared, String> {
+    let plan = wish::plan(book, options)?;
     let program = this_program()?.display().to_string();
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let names = if options.node.is_empty() { vec![host] } else { options.node.clone() };

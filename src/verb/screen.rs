@@ -11,7 +11,7 @@ use crate::cli::typed::{RunOptions, Show};
 use crate::session::client::Client;
 use crate::view::headless::verdict_block;
 use crate::view::theme::{self, Glyphs, Theme};
-use crate::view::tui::{self, How, Left, Offer, Options, ScreenError};
+use crate::view::tui::{self, How, Left, Offer, Options};
 use crate::view::words;
 
 /// The list of presets, and the one that is chosen from it.
@@ -19,16 +19,17 @@ pub(super) fn choose(options: &RunOptions) -> Ended {
     runtime()?.block_on(async {
         let directory = presets::directory();
         let (mut offers, mut all) = (Vec::new(), Vec::new());
-        for name in presets::names(directory.as_deref()) {
-            let prepared = match presets::find(&name, directory.as_deref()) {
-                Ok(source) => prepare(&source, options).await,
-                Err(why) => Err(why),
+        let shelf = presets::shelf(directory.as_deref());
+        for name in shelf.names() {
+            let prepared = match shelf.find(&name) {
+                Ok(book) => prepare(&book, options).await,
+                Err(why) => Err(why.to_string()),
             };
             offers.push(offer(&name, &prepared));
             all.push(prepared);
         }
         let look = look(&options.show, None)?;
-        match tui::pick(&offers, &look).await.map_err(told)? {
+        match tui::pick(&offers, &look).await.map_err(|e| e.to_string())? {
             Some(chosen) if chosen < all.len() => {
                 let prepared = all.swap_remove(chosen)?;
                 refuse(&prepared.preflight)?;
@@ -61,7 +62,7 @@ pub(super) fn run(prepared: Prepared, options: &RunOptions) -> Ended {
         let asks: Vec<String> = prepared.preflight.at_least(Weight::Ask).map(|r| r.text.clone()).collect();
         if !asks.is_empty() {
             let look = look(&options.show, None)?;
-            if !tui::confirm("Before anything is started", &asks, &look).await.map_err(told)? {
+            if !tui::confirm("Before anything is started", &asks, &look).await.map_err(|e| e.to_string())? {
                 return Err("not started".to_owned());
             }
         }
@@ -74,7 +75,7 @@ async fn show(prepared: Prepared, options: &RunOptions) -> Ended {
     let host = assignment.nodes.first().map(|n| n.name.to_string()).unwrap_or_default();
     let look = look(&options.show, Some(format!("shakedown {host} {}", assignment.plan.name)))?;
     let client = start(&assignment).await?;
-    let Left { state, how } = tui::run(client, look).await.map_err(told)?;
+    let Left { state, how } = tui::run(client, look).await.map_err(|e| e.to_string())?;
     match how {
         How::Ended | How::Stopped => {
             print(&remains(&state));
@@ -92,7 +93,7 @@ async fn show(prepared: Prepared, options: &RunOptions) -> Ended {
 /// Shows a session that somebody else keeps, or that is over.
 pub(super) async fn watch(client: Client, options: &Show) -> Ended {
     let look = look(options, None)?;
-    let Left { state, how } = tui::run(client, look).await.map_err(told)?;
+    let Left { state, how } = tui::run(client, look).await.map_err(|e| e.to_string())?;
     if matches!(how, How::Ended | How::Stopped) {
         print(&remains(&state));
     }
@@ -119,8 +120,4 @@ fn look(show: &Show, title: Option<String>) -> Result<Options, String> {
         TimeZone::UTC
     });
     Ok(Options { theme, depth, glyphs, zone, title, panic_at: show.panic_at })
-}
-
-fn told(error: ScreenError) -> String {
-    error.to_string()
 }

@@ -14,13 +14,17 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, String> {
     options.from_str(text).map_err(|error| {
         let start = error.span.start;
         let line = text.lines().nth(start.line.saturating_sub(1)).unwrap_or_default();
-        let wide =
-            line.chars().find(|c| ('\u{ff01}'..='\u{ff5e}').contains(c) || ('\u{3000}'..='\u{303f}').contains(c));
-        let hint = wide
-            .map(|c| format!(" (this line holds the full-width character `{c}`; type its ASCII form)"))
-            .unwrap_or_default();
-        format!("{name}:{}:{}: {}{hint}", start.line, start.col, error.code)
+        let what = match line.chars().find(|c| looks_like_ascii(*c)) {
+            Some(c) => format!("`{c}` is a full-width or curly character; type its ASCII form ({})", error.code),
+            None => error.code.to_string(),
+        };
+        format!("{name}:{}:{}: {what}", start.line, start.col)
     })
+}
+
+/// Full-width forms, CJK punctuation and curly quotes: they look right on the screen and are not.
+fn looks_like_ascii(c: char) -> bool {
+    matches!(c, '\u{ff01}'..='\u{ff5e}' | '\u{3000}'..='\u{3003}' | '\u{2018}'..='\u{201f}')
 }
 
 #[cfg(test)]

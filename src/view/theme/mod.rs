@@ -8,14 +8,15 @@ mod colour;
 mod terminal;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use ron::extensions::Extensions;
 use serde::Deserialize;
 
 pub use colour::Colour;
 pub use terminal::{Depth, Glyphs, choose};
+
+use crate::shelf::{Shelf, ShelfError};
+use crate::vocab::ronfile;
 
 /// A theme that is compiled in: its name and its text.
 pub const SHIPPED: &[(&str, &str)] = &[
@@ -124,24 +125,18 @@ pub struct Paint {
 /// Why there is no such theme.
 #[derive(Debug, thiserror::Error)]
 pub enum ThemeError {
-    /// Neither a shipped theme nor a file.
-    #[error("no theme `{0}`; expected {known} or a path of a .ron file", known = known())]
-    Unknown(String),
-    /// A file that cannot be read.
-    #[error("{}: {error}", path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
+    /// No such theme, or a file that cannot be read.
+    #[error(transparent)]
+    Missing(#[from] ShelfError),
     /// A text that is no theme, as `file:line:col: what is wrong, what was expected`.
     #[error("{0}")]
     Wrong(String),
 }
 
-fn known() -> String {
-    SHIPPED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+/// The themes there are, those in `directory` included.
+#[must_use]
+pub fn shelf(directory: Option<&Path>) -> Shelf<'_> {
+    Shelf { kind: "theme", shipped: SHIPPED, directory }
 }
 
 #[derive(Deserialize)]
@@ -192,7 +187,7 @@ impl Theme {
             let found = find(&parent, directory.filter(|_| !own), &mut layers);
             next = found
                 .map_err(|e| match (e, layers.last()) {
-                    (e @ ThemeError::Unknown(_), Some(heir)) => heir.wrong("inherits", &parent, &e.to_string()),
+                    (e @ ThemeError::Missing(_), Some(heir)) => heir.wrong("inherits", &parent, &e.to_string()),
                     (e, _) => e,
                 })?
                 .1;
@@ -229,17 +224,8 @@ fn find(
     directory: Option<&Path>,
     layers: &mut Vec<Layer>,
 ) -> Result<(Option<PathBuf>, Option<String>), ThemeError> {
-    let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|e| e == "ron");
-    let at = if is_path { Some(PathBuf::from(name)) } else { directory.map(|d| d.join(format!("{name}.ron"))) };
-    let at = at.filter(|path| is_path || path.exists());
-    let text = match &at {
-        Some(path) => fs::read_to_string(path).map_err(|error| ThemeError::Read { path: path.clone(), error })?,
-        None => {
-            let shipped = SHIPPED.iter().find(|(n, _)| *n == name);
-            shipped.ok_or_else(|| ThemeError::Unknown(name.to_owned()))?.1.to_owned()
-        }
-    };
-    let file = at.as_ref().map_or_else(|| format!("{name}.ron"), |path| path.display().to_string());
+    let book = shelf(directory).find(name)?;
+    let (file, at, text) = (book.from(), book.path, book.text);
     let layer = Layer::read(file, text)?;
     let next = layer.written.inherits.clone();
     layers.push(layer);
@@ -248,30 +234,9 @@ fn find(
 
 impl Layer {
     fn read(file: String, text: String) -> Result<Self, ThemeError> {
-        let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
-        match options.from_str::<Written>(&text) {
-            Ok(written) => Ok(Self { file, text, written }),
-            Err(e) => {
-                let (line, col) = (e.span.start.line, e.span.start.col);
-                let rest: String = text
-                    .lines()
-                    .nth(line.saturating_sub(1))
-                    .unwrap_or("")
-                    .chars()
-                    .skip(col.saturating_sub(1))
-                    .collect();
-                let wide = rest
-                    .trim_start()
-                    .chars()
-                    .next()
-                    .filter(|c| matches!(c, '\u{ff01}'..='\u{ff5e}' | '\u{201c}' | '\u{201d}'));
-                let what = match wide {
-                    Some(c) => format!("`{c}` is a full-width or curly character, expected its ASCII form"),
-                    None => format!("{}, expected {SHAPE}", e.code),
-                };
-                Err(ThemeError::Wrong(format!("{file}:{line}:{col}: {what}")))
-            }
-        }
+        let written: Written =
+            ronfile::parse(&file, &text).map_err(|e| ThemeError::Wrong(format!("{e}, expected {SHAPE}")))?;
+        Ok(Self { file, text, written })
     }
 
     /// An error at the place where `word` stands in quotes behind `after`.

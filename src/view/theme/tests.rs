@@ -2,7 +2,7 @@ use super::*;
 
 fn written(text: &str) -> Result<Theme, ThemeError> {
     let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join("mine.ron"), text).unwrap();
+    std::fs::write(directory.path().join("mine.ron"), text).unwrap();
     Theme::load("mine", Some(directory.path()))
 }
 
@@ -68,7 +68,7 @@ fn a_theme_inherits_and_falls_back_at_the_dot() {
 fn a_file_stands_in_for_the_shipped_theme_that_it_inherits() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("default.ron");
-    fs::write(&path, r#"( name: "default", inherits: "default", roles: { "ok": "green" } )"#).unwrap();
+    std::fs::write(&path, r#"( name: "default", inherits: "default", roles: { "ok": "green" } )"#).unwrap();
     let theme = Theme::load("default", Some(directory.path())).unwrap();
     assert_eq!((theme.paint(Role::Ok).colour, theme.file.as_deref()), (Colour::Ansi(2), Some(path.as_path())));
     assert_eq!(Theme::load(path.to_str().unwrap(), None).unwrap().paint(Role::Ok).colour, Colour::Ansi(2));
@@ -91,19 +91,19 @@ fn mistakes_are_named_with_their_place_and_what_was_expected() {
         ),
         (
             "( name: \"mine\",\n  inherits: \"nord\" )",
-            "mine.ron:2:13: no theme `nord`; expected default, light, ansi16, mono",
+            "mine.ron:2:13: there is no theme `nord`; there are: ansi16, default, light, mine, mono",
         ),
-        ("( name: \"mine\",\n  inherits: \"mine\" )", "mine.ron:2:13: no theme `mine`"),
+        ("( name: \"mine\",\n  inherits: \"mine\" )", "mine.ron:2:13: there is no theme `mine`"),
         ("( name: \"mine\" )", "mine.ron:1:9: role `text` has no colour, expected"),
         ("( name: \"mine\",\n  colours: {} )", "mine.ron:2:"),
-        ("( name： \"mine\" )", "mine.ron:1:7: `：` is a full-width or curly character, expected its ASCII form"),
+        ("( name： \"mine\" )", "mine.ron:1:7: `：` is a full-width or curly character; type its ASCII form"),
         ("( name: “mine” )", "mine.ron:1:8: `“` is a full-width or curly character"),
     ];
     for (text, expected) in cases {
         let message = message(text);
         assert!(message.starts_with(expected), "{message}\nexpected {expected}");
     }
-    assert!(Theme::load("nord", None).unwrap_err().to_string().contains("expected default, light"));
+    assert!(Theme::load("nord", None).unwrap_err().to_string().contains("there are: ansi16, default, light, mono"));
     assert!(Theme::load("/nowhere/x.ron", None).unwrap_err().to_string().starts_with("/nowhere/x.ron: "));
 }
 
@@ -112,7 +112,7 @@ fn a_circle_of_themes_ends() {
     let directory = tempfile::tempdir().unwrap();
     for (name, parent) in [("a", "b"), ("b", "a")] {
         let text = format!("( name: \"{name}\", inherits: \"{parent}\" )");
-        fs::write(directory.path().join(format!("{name}.ron")), text).unwrap();
+        std::fs::write(directory.path().join(format!("{name}.ron")), text).unwrap();
     }
     assert!(Theme::load("a", Some(directory.path())).unwrap_err().to_string().contains("inherits itself"));
 }

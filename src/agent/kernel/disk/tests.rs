@@ -36,9 +36,10 @@ fn check(load: &Disk, engine: impl Fn(&mut Kernel)) {
     assert!(value("lat_p50_us").unwrap() <= value("lat_max_us").unwrap());
     assert_eq!(value("drain_s").is_some(), kernel.access.write);
     assert!(measured.latency.is_some());
-    assert_eq!((read.in_flight, read.done[0]), (0, read.done[1] * load.block.0));
+    let (bytes, operations) = kernel.access.meters();
+    assert_eq!((read.in_flight, read.done[bytes]), (0, read.done[operations] * load.block.0));
     let counted: u64 = read.latency.unwrap().0.iter().map(|(_, n)| n).sum();
-    assert_eq!(counted, read.done[1]);
+    assert_eq!(counted, read.done[operations]);
 }
 
 #[test]
