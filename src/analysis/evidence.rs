@@ -9,6 +9,8 @@ use crate::vocab::unit::{Quantity, Unit};
 const BEFORE: Span = Span::seconds(10);
 /// How many counters a finding names.
 const NAMED: usize = 2;
+/// A counter that changed by less than this share has not moved.
+const LEAST_CHANGE: f64 = 0.25;
 
 /// The counters of a run's node that moved most at `onset`, largest change first, the run's own device before others.
 pub(super) fn movers(state: &State, run: &RunState, onset: Moment) -> Vec<Evidence> {
@@ -32,7 +34,8 @@ fn compare<'a>(key: &'a str, device: &'a Device, onset: Moment) -> impl Iterator
         let quantity = |value| Quantity::new(value, row.unit);
         let evidence = Evidence { counter: label(key, row), before: quantity(before), after: quantity(after) };
         let floor = noise_floor(row.unit);
-        Some((((after + floor) / (before + floor)).ln().abs(), evidence))
+        let change = ((after + floor) / (before + floor)).ln().abs();
+        (change >= LEAST_CHANGE.ln_1p()).then_some((change, evidence))
     })
 }
 

@@ -68,8 +68,9 @@ impl Preflight {
         let most = |of: fn(&Needs) -> u64| survey.needs.iter().map(of).max().unwrap_or(0);
         self.memory = self.memory.max(most(|n| n.memory));
         self.disk = self.disk.max(most(|n| n.disk));
-        self.writes += survey.needs.iter().map(|n| n.writes).sum::<u64>();
-        self.time = self.time.max(Span(survey.needs.iter().map(|n| n.time.0).sum()));
+        let all = |of: fn(&Needs) -> u64| survey.needs.iter().map(of).fold(0, u64::saturating_add);
+        self.writes = self.writes.saturating_add(all(|n| n.writes));
+        self.time = self.time.max(Span(all(|n| n.time.0)));
         let loads = survey.needs.iter().any(|n| n.loads);
         if let (true, Some(holder)) = (loads, &survey.held_by) {
             self.say(Weight::Refuse, format!("this node is under test already: {holder}; wait for it, or stop it"));
@@ -113,7 +114,7 @@ impl Preflight {
         let uses = |n: &&Needs| plan.runs.iter().any(|r| r.name == n.run && r.target.as_ref() == Some(&target.path));
         let disk = survey.needs.iter().filter(uses).map(|n| n.disk).max().unwrap_or(0);
         let reserve = RESERVE_BYTES.max((target.total as f64 * RESERVE_SHARE) as u64);
-        if disk > 0 && target.free < disk + reserve {
+        if disk > 0 && target.free < disk.saturating_add(reserve) {
             let size = |bytes: u64| ByteSize(bytes >> 20 << 20);
             let (disk, reserve, free) = (size(disk), size(reserve), size(target.free));
             self.say(Weight::Refuse, format!("target {path}: {disk} are needed and {reserve} stay free, {free} are free; name another directory with --target DIR"));

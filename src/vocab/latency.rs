@@ -42,11 +42,11 @@ impl Buckets {
     pub fn quantile_since(&self, earlier: &Self, q: f64) -> Option<u64> {
         let before = |bucket| earlier.0.iter().find(|(b, _)| *b == bucket).map_or(0, |(_, n)| *n);
         let counts: Vec<(u16, u64)> = self.0.iter().map(|(b, n)| (*b, n.saturating_sub(before(*b)))).collect();
-        let total: u64 = counts.iter().map(|(_, n)| n).sum();
+        let total = counts.iter().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
         let rank = (q.clamp(0.0, 1.0) * total as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
         for (bucket, n) in counts {
-            seen += n;
+            seen = n.saturating_add(seen);
             if n > 0 && seen >= rank {
                 return Some(floor(usize::from(bucket)));
             }

@@ -122,6 +122,7 @@ const SPELLINGS: &[(&str, Unit, f64)] = &[
     ("GHz", Unit::Megahertz, 1e3),
     ("MHz", Unit::Megahertz, 1.0),
     ("C", Unit::Celsius, 1.0),
+    ("ratio", Unit::Ratio, 1.0),
     ("", Unit::Count, 1.0),
 ];
 
@@ -146,8 +147,9 @@ impl Quantity {
 impl fmt::Display for Quantity {
     /// Prints the shortest number that reads back to the same value, then the unit.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let symbol = self.unit.symbol();
-        if symbol.is_empty() { write!(f, "{}", self.value) } else { write!(f, "{} {symbol}", self.value) }
+        // A ratio has a word of its own here, as a bare number reads back as a count.
+        let word = if self.unit == Unit::Ratio { "ratio" } else { self.unit.symbol() };
+        if word.is_empty() { write!(f, "{}", self.value) } else { write!(f, "{} {word}", self.value) }
     }
 }
 
@@ -283,6 +285,8 @@ mod tests {
         for value in [0.1, 104.857_6, 1e12, 3.0] {
             let quantity = Quantity::new(value, Unit::MegabytesPerSecond);
             assert_eq!(quantity.to_string().parse::<Quantity>().unwrap(), quantity);
+            let ratio = Quantity::new(value, Unit::Ratio);
+            assert_eq!(ratio.to_string().parse::<Quantity>().unwrap(), ratio);
         }
     }
 }

@@ -93,10 +93,23 @@ impl Watched {
         if self.open.is_some() {
             return self.follow(window, run, state, out);
         }
-        if self.level > 0.0 && self.recent_median(LOOK).is_some_and(|m| m <= FALL * self.level) {
+        if self.has_fallen() {
             return self.say(window.to, run, state, out);
         }
         self.learn(window);
+    }
+
+    /// Whether the median of the last three windows is low, and work goes on at the low rate. Where nothing completes there
+    /// is no rate to speak of: that is a stall, and a collapse once completions come again and stay low.
+    fn has_fallen(&self) -> bool {
+        let moves = |w: &&Window| w.per_second > 0.0;
+        let moving = self.low().filter(moves).count();
+        self.level > 0.0 && self.last.back().as_ref().is_some_and(moves) && moving > LOOK / 2
+    }
+
+    /// The latest windows back to the last one that was not low, latest first.
+    fn low(&self) -> impl Iterator<Item = &Window> {
+        self.last.iter().rev().take_while(|w| w.per_second <= FALL * self.level)
     }
 
     /// The ledger: the median of the first three windows, then the best block median that lasted.
@@ -105,8 +118,7 @@ impl Watched {
             self.level = self.recent_median(LOOK).unwrap_or(0.0);
         }
         self.block.push(window);
-        let long = self.block.iter().map(|w| w.length().0).sum::<u64>();
-        if self.block.len() >= LASTING.0 && long >= LASTING.1.0 {
+        if self.block.len() >= LASTING.0 && together(&self.block) >= LASTING.1 {
             let rates: Vec<f64> = self.block.drain(..).map(|w| w.per_second).collect();
             self.level = self.level.max(stat::median(&rates).unwrap_or(0.0));
         }
@@ -118,8 +130,7 @@ impl Watched {
     }
 
     fn say(&mut self, now: Moment, run: &RunState, state: &State, out: &mut Vec<Change>) {
-        let is_low = |w: &&Window| w.per_second <= FALL * self.level;
-        let low: Vec<Window> = self.last.iter().rev().take_while(is_low).copied().collect();
+        let low: Vec<Window> = self.low().copied().collect();
         let Some(first) = low.last().or(self.last.back()).copied() else { return };
         let unit = run.meters.iter().find(|m| m.spec.level).map_or(Unit::Count, |m| m.spec.unit);
         let quantity = |things: f64| Some(Quantity::new(things / unit.things(), unit));
@@ -163,7 +174,7 @@ impl Watched {
         let back = Moment(window.to.0.saturating_sub(LASTING.1.0));
         let since: Vec<&Window> = self.last.iter().filter(|w| w.from >= back).collect();
         let recovered = since.len() >= 3 && since.iter().all(|w| w.per_second >= RECOVERED * self.level);
-        if recovered && since.iter().map(|w| w.length().0).sum::<u64>() + 500_000 >= LASTING.1.0 {
+        if recovered && together(since.iter().copied()).0.saturating_add(500_000) >= LASTING.1.0 {
             self.close(since[0].from, "then recovered", run, out);
         }
     }
@@ -201,6 +212,11 @@ impl Open {
     }
 }
 
+/// How long windows are together.
+fn together<'a>(windows: impl IntoIterator<Item = &'a Window>) -> Span {
+    Span(windows.into_iter().fold(0, |sum, window| sum.saturating_add(window.length().0)))
+}
+
 /// The floor that the plan's own checks set for this run's figure.
 fn floor_of(run: &RunState, state: &State) -> Option<f64> {
     let (figure, _) = run.main_figure()?;
@@ -234,7 +250,7 @@ fn sentence(finding: &Finding, run: &RunState, state: &State) -> String {
 /// The evidence in words; says so when there is none.
 pub(super) fn moved(evidence: &[Evidence]) -> String {
     if evidence.is_empty() {
-        return "no host counters to explain it on this node".to_owned();
+        return "no host counter moved with it".to_owned();
     }
     let word = |e: &Evidence| format!("{} {} to {}", e.counter, short(e.before), short(e.after));
     format!("moved most: {}", evidence.iter().map(word).collect::<Vec<_>>().join(", "))
@@ -255,6 +271,15 @@ mod tests {
         assert_eq!(finding.work_before.unwrap().value, 1e9);
         assert_eq!(finding.from.unwrap().value.round(), 100.0);
         assert!(finding.sentence.contains("fell 99 % from 100 MB/s to 1 MB/s"), "{}", finding.sentence);
+    }
+
+    #[test]
+    fn standing_still_is_a_stall_and_a_collapse_only_when_it_goes_on_slowly() {
+        let kinds = |told: &Scenario| told.findings().iter().map(|f| f.kind).collect::<Vec<_>>();
+        // The reading in which it stops is low, too, since it is partly healthy.
+        let stopped = || Scenario::measuring(vec![]).work(100.0, 30).work(5.0, 1).work(0.0, 25);
+        assert_eq!(kinds(&stopped()), [Kind::Stall]);
+        assert_eq!(kinds(&stopped().work(1.0, 10)), [Kind::Stall, Kind::Collapse]);
     }
 
     #[test]

@@ -96,16 +96,15 @@ pub struct State {
 impl State {
     /// Takes in one record. Total: a record that makes no sense here changes only the time.
     pub fn apply(&mut self, record: &Record) {
-        if self.opening.is_some() && record.seq > self.seq + 1 {
-            self.lost += record.seq - self.seq - 1;
+        if self.opening.is_some() {
+            self.lose(record.seq.saturating_sub(self.seq).saturating_sub(1));
         }
         self.seq = self.seq.max(record.seq);
         self.hear(record);
         match &record.event {
             Event::SessionOpened(opening) => self.open(opening, record.at),
             Event::Clock { sent, back } => {
-                let middle = sent.0.midpoint(back.0);
-                self.node(&record.node).offset = record.at.0 as i64 - middle as i64;
+                self.node(&record.node).offset = difference(record.at, Moment(sent.0.midpoint(back.0)));
             }
             Event::NodeJoined { build, inventory, conditions } => {
                 let node = self.node(&record.node);
@@ -125,7 +124,7 @@ impl State {
             }
             Event::Commanded(command) => self.command(record, command),
             Event::Noted(text) => self.remark(record, text.clone()),
-            Event::Lost(n) => self.lost += n,
+            Event::Lost(n) => self.lose(*n),
             Event::SessionClosed { verdict } => self.verdict = Some(verdict.clone()),
             // Each of the others is about a run, which takes it in below, or only lets time pass.
             _ => {}
@@ -133,6 +132,10 @@ impl State {
         for run in self.runs.iter_mut().filter(|r| r.node == record.node) {
             run.apply(record);
         }
+    }
+
+    fn lose(&mut self, n: u64) {
+        self.lost = self.lost.saturating_add(n);
     }
 
     fn hear(&mut self, record: &Record) {
@@ -202,7 +205,7 @@ impl State {
     #[must_use]
     pub fn to_runner(&self, node: &NodeName, at: Moment) -> Moment {
         let offset = self.nodes.get(node).map_or(0, |n| n.offset);
-        Moment(at.0.saturating_add_signed(-offset))
+        Moment(at.0.saturating_add_signed(offset.saturating_neg()))
     }
 
     /// A runner's time on a node's clock.
@@ -249,7 +252,16 @@ impl State {
             let passed = run.started.map_or(Span::ZERO, |s| self.node_now(&run.node).since(s));
             Some(if run.is_over() { 0 } else { needs.time.0.saturating_sub(passed.0) })
         };
-        let by_node = |node: &NodeName| self.runs.iter().filter(|r| &r.node == node).map(left).sum::<Option<u64>>();
+        let by_node = |node: &NodeName| {
+            let mut of_node = self.runs.iter().filter(|r| &r.node == node);
+            of_node.try_fold(0_u64, |sum, run| Some(sum.saturating_add(left(run)?)))
+        };
         self.nodes.keys().map(by_node).collect::<Option<Vec<u64>>>()?.into_iter().max().map(Span)
     }
+}
+
+/// How far one moment is ahead of another, in microseconds; as far as can be told where clocks are out of all reason.
+fn difference(ahead: Moment, of: Moment) -> i64 {
+    let ahead = i128::from(ahead.0) - i128::from(of.0);
+    i64::try_from(ahead).unwrap_or(if ahead < 0 { i64::MIN } else { i64::MAX })
 }

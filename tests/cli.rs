@@ -1,0 +1,200 @@
+//! The command line: exit codes, what goes to which stream, and what is refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "tests")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{Place, plan, skip, synthetic};
+use serde_json::Value;
+
+const FLOOR: &str =
+    "(of: \"r.mb_per_s\", at_least: Absolute(\"80 MB/s\")), (of: \"r\", no_findings: [Collapse, Stall])";
+
+fn healthy() -> String {
+    plan(&[synthetic("r", "600 ms", "Level", "")], FLOOR)
+}
+
+fn collapsing() -> String {
+    plan(&[synthetic("r", "1200 ms", "Collapse(after: \"60MB\", to: \"1 MB/s\")", "")], FLOOR)
+}
+
+#[test]
+fn a_healthy_plan_passes_with_0_and_a_collapse_fails_with_1() {
+    let place = Place::new();
+    let (pass, _) = place.session("pass", &healthy(), &[]).finish(common::PATIENCE);
+    assert_eq!((pass.code, pass.err.as_str()), (Some(0), ""), "{}", pass.out);
+    assert!(pass.out.ends_with("\nVERDICT: PASS\n"), "{}", pass.out);
+    let (fail, _) = place.session("fail", &collapsing(), &[]).finish(common::PATIENCE);
+    assert_eq!((fail.code, fail.err.as_str()), (Some(1), ""), "{}", fail.out);
+    assert!(fail.out.ends_with("\nVERDICT: FAIL\n") && fail.out.contains("COLLAPSE: fell"), "{}", fail.out);
+    for (name, code) in [("pass", 0), ("fail", 1)] {
+        let judged = place.run(&["judge", place.path(&format!("{name}.jsonl")).to_str().unwrap()]);
+        assert_eq!(judged.code, Some(code), "judge says as the run did: {}", judged.out);
+    }
+}
+
+#[test]
+fn a_smoke_test_that_holds_is_no_acceptance() {
+    let place = Place::new();
+    let smoke = healthy().replacen("about:", "smoke: true, about:", 1);
+    let (finished, _) = place.session("smoke", &smoke, &[]).finish(common::PATIENCE);
+    assert_eq!(finished.code, Some(0));
+    assert!(finished.out.ends_with("\nVERDICT: SMOKE OK, not an acceptance\n"), "{}", finished.out);
+}
+
+#[test]
+fn what_cannot_be_run_is_one_line_and_3() {
+    let place = Place::new();
+    let preset = place.preset("p", &healthy());
+    let missing = place.path("missing.jsonl").display().to_string();
+    let cases: &[(&[&str], &str)] = &[
+        (&["run", "no-such-preset", "--headless"], "there is no preset `no-such-preset`; there are: "),
+        (&["run", "no/such/file.ron", "--headless"], "no/such/file.ron: No such file"),
+        (&["run", &preset, "--headless", "--set", "r.rat=1"], "--set r.rat=1: run `r` has no parameter `rat`"),
+        (&["run", &preset, "--headless", "--set", "s.rate=1"], "--set s.rate=1: there is no run `s`"),
+        (&["run", &preset, "--headless", "--set", "r.rate=fast"], "--set r.rate=fast: `fast` is not a number"),
+        (&["run", &preset, "--headless", "--set", "r.iterations=0"], "runs[0].iterations: 0 would measure nothing"),
+        (&["run", &preset, "--headless", "--set", "r"], "--set r: expected RUN.PARAM=VALUE"),
+        (&["run", &preset, "--headless", "--roof", "cpu"], "--roof cpu: expected NAME=VALUE"),
+        (&["run", &preset, "--headless", "--roof", "cpu=much"], "--roof cpu=much: `much` is not a number"),
+        (&["run", &preset, "--headless", "--only", "s"], "--only s: there is no such run; there are: r"),
+        (
+            &["run", &preset, "--headless", "--session", "/no/such/dir/s.jsonl"],
+            "/no/such/dir/s.jsonl cannot be created",
+        ),
+        (&["watch", "no-such-session"], "there is no session `no-such-session`"),
+        (&["judge", &missing], "missing.jsonl: No such file"),
+        (&["judge", &preset], "is no session"),
+        (&["presets", "show", "no-such-preset"], "there is no preset"),
+    ];
+    for (arguments, expected) in cases {
+        let finished = place.run(arguments);
+        assert_eq!(finished.code, Some(3), "{arguments:?}: {}{}", finished.out, finished.err);
+        assert!(
+            finished.err.starts_with("shakedown: ") && finished.err.contains(expected),
+            "{arguments:?}: {}",
+            finished.err
+        );
+        assert_eq!((finished.err.lines().count(), finished.err.ends_with('\n')), (1, true), "{}", finished.err);
+    }
+    let files = std::fs::read_dir(place.path("state/shakedown")).into_iter().flatten().count();
+    assert_eq!(files, 0, "no session was begun");
+}
+
+#[test]
+fn usage_is_3_and_help_is_0() {
+    let place = Place::new();
+    for wrong in
+        [&["--no-such-option"][..], &["run"], &["run", "quick", "--json"], &["watch", "--speed", "0"], &["judge"]]
+    {
+        let finished = place.run(wrong);
+        assert_eq!((finished.code, finished.out.as_str()), (Some(3), ""), "{wrong:?}");
+        assert!(finished.err.starts_with("error: "), "{wrong:?}: {}", finished.err);
+    }
+    for right in [&["--help"][..], &["--version"], &["run", "--help"], &["presets"], &["presets", "show", "quick"]] {
+        let finished = place.run(right);
+        assert_eq!((finished.code, finished.err.as_str()), (Some(0), ""), "{right:?}");
+        assert!(!finished.out.is_empty(), "{right:?}");
+    }
+}
+
+#[test]
+fn a_target_in_memory_is_refused() {
+    let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
+    if !mounts.lines().any(|line| line.split(' ').nth(1) == Some("/dev/shm") && line.contains(" tmpfs ")) {
+        return skip("a_target_in_memory_is_refused", "/dev/shm is no tmpfs here");
+    }
+    let place = Place::new();
+    let kernel = "Disk(pattern: Write, block: \"1MiB\", direct: false, size: \"16MiB\", time: \"1 s\")";
+    let preset = place.preset("disk", &plan(&[format!("(name: \"disk\", kernel: {kernel})")], ""));
+    let file = place.path("disk.jsonl");
+    let arguments = ["run", &preset, "--headless", "--target", "/dev/shm", "--session", file.to_str().unwrap()];
+    let refused = place.run(&arguments);
+    assert_eq!((refused.code, refused.out.as_str()), (Some(3), ""), "{}", refused.err);
+    assert!(refused.err.contains("target /dev/shm lies in memory (tmpfs)"), "{}", refused.err);
+    assert!(refused.err.contains("--target DIR"), "it says what to do: {}", refused.err);
+    assert!(!file.exists(), "no session was begun");
+    let planned = place.run(&["run", &preset, "--plan", "--target", "/dev/shm"]);
+    assert_eq!(planned.code, Some(3));
+    assert!(planned.out.contains("refused: target /dev/shm lies in memory"), "{}", planned.out);
+}
+
+#[test]
+fn a_plan_is_told_and_nothing_is_begun() {
+    let place = Place::new();
+    let finished = place.run(&["run", "synthetic-collapse", "--plan", "--set", "disk-write.iterations=3"]);
+    assert_eq!((finished.code, finished.err.as_str()), (Some(0), ""));
+    assert!(finished.out.contains("disk-write") && finished.out.contains("x 3"), "{}", finished.out);
+    assert!(finished.out.contains("about 1:00; up to 0 B of memory, 0 B of disk, 0 B written"), "{}", finished.out);
+    assert!(!place.path("state/shakedown").exists(), "no session was begun");
+    place.is_deserted(std::time::Duration::from_secs(2));
+}
+
+#[test]
+fn json_is_the_file_and_nothing_else() {
+    let place = Place::new();
+    let (finished, records) = place.session("json", &collapsing(), &["--json"]).finish(common::PATIENCE);
+    assert_eq!((finished.code, finished.err.as_str()), (Some(1), ""));
+    let file = std::fs::read_to_string(place.path("json.jsonl")).unwrap();
+    assert!(finished.out == file, "standard output and the file are the same bytes");
+    assert_eq!(file.lines().count(), records.len());
+    for (number, line) in file.lines().enumerate() {
+        let value: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(value["seq"].as_u64(), Some(number as u64 + 1));
+        let names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(names.len(), 5, "{names:?}");
+        let (_, crc) = line.rsplit_once(",\"crc\":\"").unwrap();
+        let digits = crc.strip_suffix("\"}").unwrap();
+        assert!(digits.len() == 8 && digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)), "{crc}");
+    }
+}
+
+#[test]
+fn without_a_terminal_it_runs_headless_and_says_so() {
+    let place = Place::new();
+    let finished = place.run(&["run", &place.preset("p", &collapsing())]);
+    assert_eq!(finished.code, Some(1), "the verdict's code");
+    assert_eq!(finished.err, "shakedown: no terminal here: running headless\n");
+    assert!(finished.out.contains("VERDICT: FAIL"), "{}", finished.out);
+    let short = place.run(&[&place.preset("p", &healthy())]);
+    assert_eq!(short.code, Some(0), "without the verb, too: {}", short.err);
+    let file = short.out.lines().next().unwrap().strip_prefix("file").unwrap().trim();
+    assert!(Path::new(file).starts_with(place.path("state/shakedown")) && file.ends_with(".jsonl"), "{file}");
+    assert!(common::is_closed(&common::records(Path::new(file))));
+}
+
+#[test]
+fn without_a_terminal_and_a_preset_there_is_a_list_and_3() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("config/shakedown/presets")).unwrap();
+    place.preset("config/shakedown/presets/mine", &healthy());
+    let finished = place.run(&[]);
+    assert_eq!((finished.code, finished.out.as_str()), (Some(3), ""));
+    assert!(finished.err.ends_with("there are: mine, quick, synthetic-collapse\n"), "{}", finished.err);
+    let listed = place.run(&["presets"]);
+    assert!(listed.out.contains("mine                 a plan for a test\n"), "{}", listed.out);
+}
+
+#[test]
+fn a_dumb_terminal_in_the_c_locale_gets_ascii() {
+    let place = Place::new();
+    let preset = place.preset("p", &collapsing());
+    let file = place.path("ascii.jsonl").display().to_string();
+    for arguments in [
+        &["run", &preset, "--headless", "--session", &file][..],
+        &["judge", &file, "--redetect"],
+        &["watch", &file],
+        &["run", &preset, "--plan"],
+        &["inventory"],
+        &["presets"],
+        &["--help"],
+    ] {
+        let mut command = place.command("env", &["TERM=dumb", "LC_ALL=C", common::PROGRAM]);
+        let output = command.args(arguments).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        assert!(!text.is_empty(), "{arguments:?}");
+        let strange = text.iter().find(|b| !(matches!(**b, b'\n') || (b' '..=b'~').contains(*b)));
+        assert_eq!(strange, None, "{arguments:?}: {}", String::from_utf8_lossy(&text));
+    }
+}
