@@ -86,7 +86,7 @@ impl Bench<'_> {
         Line {
             decision: Decision::NotProven,
             node: self.node.to_string(),
-            of: self.check.of.clone(),
+            of: self.check.of.replacen('*', "every run", 1),
             comparison: String::new(),
             measured: String::new(),
             limit: String::new(),

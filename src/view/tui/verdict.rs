@@ -38,7 +38,8 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
         brush.text((inner.x + 1, inner.y), "nothing was checked", Role::Dim, inner.width.saturating_sub(2));
     }
     for (y, line) in (inner.y..inner.bottom()).zip(ranked(verdict)) {
-        self::line(line, Rect::new(inner.x + 1, y, inner.width.saturating_sub(2), 1), brush);
+        let row = Rect::new(inner.x + 1, y, inner.width.saturating_sub(2), 1);
+        self::line(line, view.state.nodes.len() > 1, row, brush);
     }
 }
 
@@ -48,7 +49,7 @@ fn ranked(verdict: &Verdict) -> Vec<&Line> {
     lines
 }
 
-fn line(line: &Line, area: Rect, brush: &mut Brush<'_>) {
+fn line(line: &Line, name_node: bool, area: Rect, brush: &mut Brush<'_>) {
     let (sign, role) = appearance(line.decision, brush.look.signs());
     let wide = area.width >= 110;
     let y = area.y;
@@ -60,13 +61,14 @@ fn line(line: &Line, area: Rect, brush: &mut Brush<'_>) {
     };
     put(sign, role, 2);
     put(&line.decision.to_string(), role, 11);
-    let of = if line.node.is_empty() { line.of.clone() } else { format!("{} {}", line.node, line.of) };
+    let of = if name_node { format!("{} {}", line.node, line.of) } else { line.of.clone() };
     put(&of, Role::Text, if wide { 30 } else { 23 });
     let measured = if line.measured.is_empty() { "not measured" } else { &line.measured };
     put(&format::right(measured, if wide { 14 } else { 12 }), Role::Strong, if wide { 16 } else { 14 });
     put(&line.margin, role, 10);
     let rest = match (wide, line.limit.is_empty()) {
-        (true, _) => format!("{}; {}", line.comparison, line.reason),
+        (true, false) => format!("{} {}; {}", line.comparison, line.limit, line.reason),
+        (true, true) => format!("{}; {}", line.comparison, line.reason),
         (false, false) => format!("limit {}", line.limit),
         (false, true) => line.reason.clone(),
     };

@@ -368,19 +368,19 @@ pub(super) fn ended(host: &str) -> Story {
         line(
             Decision::Pass,
             "cpu-float.gflops",
-            ["mean of 3 at least 52.5 GFLOPS = 75 % of nominal", "58.1 GFLOPS", "52.5 GFLOPS", "+10.7 %"],
+            ["mean of 3 at least", "58.1 GFLOPS", "52.5 GFLOPS", "+10.7 %"],
             "every iteration holds",
         ),
         line(
             Decision::Fail,
             "disk-write.mb_per_s",
-            ["mean of 3 at least 60 MB/s", "51.1 MB/s", "60 MB/s", "-14.8 %"],
+            ["mean of 3 at least", "51.1 MB/s", "60 MB/s", "-14.8 %"],
             "below the floor, COLLAPSE in iteration 2",
         ),
         line(
             Decision::NotProven,
             "disk-read.mb_per_s",
-            ["mean of 3 at least 60 MB/s", "", "60 MB/s", ""],
+            ["mean of 3 at least", "", "60 MB/s", ""],
             "the run was stopped",
         ),
     ];
