@@ -44,9 +44,19 @@ use clap::Parser;
 /// The exit code for what could not be run: usage, configuration, environment, a preflight that refuses.
 const COULD_NOT_RUN: u8 = 3;
 
+/// A bug is reported with its back trace, on a terminal that was given back first.
+fn report_bugs() {
+    let _ = color_eyre::install();
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        view::tui::restore();
+        report(panic);
+    }));
+}
+
 /// Parses, performs, and turns the end into an exit code. A user's mistake is one line; a bug has a report.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let _ = color_eyre::install();
+    report_bugs();
     let typed = match cli::typed::Typed::try_parse_from(arguments) {
         Ok(typed) => typed,
         Err(error) => {

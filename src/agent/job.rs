@@ -8,15 +8,27 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::supervise::Inbox;
 use crate::vocab::event::{Outcome, Said};
-use crate::vocab::order::Work;
-use crate::vocab::plan::RunName;
+use crate::vocab::name::RunName;
+use crate::vocab::order::{AgentOrder, Work};
 
 /// How much of a worker's last words is kept.
 const LAST_WORDS: usize = 2048;
 /// How long a worker may take to be gone once it has closed its output.
 const GONE: Duration = Duration::from_millis(500);
+
+/// What reaches the agent's one loop.
+#[derive(Debug)]
+pub(super) enum Inbox {
+    /// An order of the runner, or a line that is none.
+    Order(Result<AgentOrder, String>),
+    /// The runner is gone.
+    Closed,
+    /// The worker with this number has said something.
+    Said(u64, Said),
+    /// The worker with this number has closed its output.
+    Quiet(u64),
+}
 
 /// A worker and the run it does.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use super::voice::Voice;
 use crate::vocab::event::{Event, Phase, Progress};
 use crate::vocab::latency::{BUCKETS, Buckets, bucket};
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::plan::RunName;
+use crate::vocab::name::RunName;
 
 /// How many meters a kernel may have.
 pub const METERS: usize = 3;

@@ -7,15 +7,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::hold::{self, Hold};
-use super::job::Job;
+use super::job::{Inbox, Job};
 use super::kernel;
 use super::resources::Resources;
 use super::voice::Voice;
 use super::watch::Watch;
 use super::{conditions, engine, inventory, survey};
-use crate::vocab::event::{Event, FORMAT, Outcome, Said};
+use crate::vocab::event::{Event, Outcome, Said};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::node::Build;
+use crate::vocab::node::FORMAT;
 use crate::vocab::order::{AgentOrder, Hello, Work};
 use crate::vocab::plan::Run;
 
@@ -23,19 +24,6 @@ use crate::vocab::plan::Run;
 const OBEY: Duration = Duration::from_secs(2);
 /// The same when the runner is gone: the agent itself is to be gone within two seconds.
 const OBEY_AT_THE_END: Duration = Duration::from_millis(1200);
-
-/// What reaches the agent's one loop.
-#[derive(Debug)]
-pub(super) enum Inbox {
-    /// An order of the runner, or a line that is none.
-    Order(Result<AgentOrder, String>),
-    /// The runner is gone.
-    Closed,
-    /// The worker with this number has said something.
-    Said(u64, Said),
-    /// The worker with this number has closed its output.
-    Quiet(u64),
-}
 
 /// An agent at work.
 pub struct Agent {

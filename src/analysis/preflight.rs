@@ -1,7 +1,7 @@
 //! What a session would do to its nodes, and what speaks against it: told before anything is loaded.
 
 use crate::vocab::moment::Span;
-use crate::vocab::node::NodeName;
+use crate::vocab::name::NodeName;
 use crate::vocab::plan::Plan;
 use crate::vocab::size::ByteSize;
 use crate::vocab::survey::{Needs, Survey, Target};

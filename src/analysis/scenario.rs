@@ -2,11 +2,13 @@
 
 use super::detect::Arbiter;
 use super::state::State;
-use crate::vocab::event::{Event, FORMAT, MeterSpec, Opening, Outcome, Phase, Progress, Record, Start};
+use crate::vocab::event::{Event, MeterSpec, Opening, Outcome, Phase, Progress, Record, Start};
 use crate::vocab::figure::Figure;
 use crate::vocab::finding::Finding;
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::{Build, NodeName};
+use crate::vocab::name::NodeName;
+use crate::vocab::node::Build;
+use crate::vocab::node::FORMAT;
 use crate::vocab::plan::{Check, Load, Plan, Run, Synthetic};
 use crate::vocab::unit::Unit;
 

@@ -6,7 +6,7 @@
 use super::state::{RunState, State, Status};
 use crate::vocab::event::Outcome;
 use crate::vocab::finding::{Finding, Severity};
-use crate::vocab::node::NodeName;
+use crate::vocab::name::NodeName;
 use crate::vocab::plan::{Basis, Check, Limit, Missed, Plan, Statistic};
 use crate::vocab::stat;
 use crate::vocab::unit::{Quantity, Unit, short};

@@ -10,7 +10,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc::{Sender, UnboundedSender, channel, unbounded_channel};
 
 use crate::vocab::event::{Event, Said};
-use crate::vocab::node::NodeName;
+use crate::vocab::name::NodeName;
 use crate::vocab::order::{AgentOrder, Hello};
 use crate::vocab::plan::Plan;
 use crate::vocab::survey::Survey;

@@ -10,7 +10,7 @@ use crate::session::journal::Journal;
 use crate::vocab::event::{Event, Record};
 use crate::vocab::line;
 use crate::vocab::moment::Moment;
-use crate::vocab::node::NodeName;
+use crate::vocab::name::NodeName;
 
 /// A published record: its number and its line.
 #[derive(Clone, Debug)]

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use crate::vocab::event::{Event, FORMAT, Opening, Record};
+use crate::vocab::event::{Event, Opening, Record};
 use crate::vocab::line::{self, LineError};
+use crate::vocab::node::FORMAT;
 
 /// Why a session cannot be read at all.
 #[derive(Debug, Error, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 mod inventory;
 mod judge;
+mod prepare;
 mod presets;
 mod process;
 mod run;

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 
-use super::run::{Prepared, prepare, refuse, start};
+use super::prepare::{Prepared, prepare, refuse, start};
 use super::{Ended, print, runtime, warn};
 use crate::analysis::preflight::Weight;
 use crate::analysis::state::State;

@@ -8,7 +8,6 @@ use crate::analysis::state::State;
 use crate::session::client::Heard;
 use crate::vocab::event::{Event, Record};
 use crate::vocab::line;
-use crate::vocab::moment::Moment;
 use crate::vocab::text::neutral;
 use crate::vocab::unit::short;
 use crate::vocab::verdict::{Decision, Verdict};
@@ -104,11 +103,11 @@ impl<W: Write> Printer<W> {
 
     /// Minutes, seconds and tenths since the session began.
     fn clock(&self, record: &Record) -> String {
-        let at = if record.node.is_runner() { record.at } else { self.state.to_runner(&record.node, record.at) };
-        clock(self.state.opened, at)
+        let tenths = self.state.clock(&record.node, record.at).0 / 100_000;
+        format!("{:>3}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10)
     }
 
-    fn iteration(&self, record: &Record, run: &crate::vocab::plan::RunName, iteration: u32) -> String {
+    fn iteration(&self, record: &Record, run: &crate::vocab::name::RunName, iteration: u32) -> String {
         let Some(state) = self.state.run(&record.node, run) else { return String::new() };
         let mut text = format!("{run:<16} {iteration}/{}", state.iterations);
         let figures = state.done.last().map(|i| i.figures.as_slice()).unwrap_or_default();
@@ -119,11 +118,6 @@ impl<W: Write> Printer<W> {
         }
         text
     }
-}
-
-fn clock(opened: Moment, at: Moment) -> String {
-    let tenths = at.since(opened).0 / 100_000;
-    format!("{:>3}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10)
 }
 
 /// The verdict as a block of text: the lines, then the headline.

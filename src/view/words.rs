@@ -40,8 +40,7 @@ pub fn findings(state: &State) -> String {
     let mut text = String::new();
     for finding in state.findings.values() {
         let node = state.found_on.get(&finding.id).cloned().unwrap_or_default();
-        let since = |at| state.to_runner(&node, at).since(state.opened);
-        let (onset, said) = (since(finding.onset), since(finding.said));
+        let (onset, said) = (state.clock(&node, finding.onset), state.clock(&node, finding.said));
         let severity = format!("{:?}", finding.severity).to_uppercase();
         let _ = writeln!(text, "{severity:<5} since {onset}, said at {said}: {}", neutral(&finding.sentence));
     }

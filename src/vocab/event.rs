@@ -11,15 +11,14 @@ use super::figure::{Figure, Roof};
 use super::finding::Finding;
 use super::latency::Buckets;
 use super::moment::{Moment, Span};
-use super::node::{Build, Change, Conditions, Inventory, NodeName};
+use super::name::NodeName;
+use super::name::RunName;
+use super::node::{Build, Change, Conditions, Inventory};
 use super::order::Command;
-use super::plan::{Plan, RunName};
+use super::plan::Plan;
 use super::survey::Survey;
 use super::unit::Unit;
 use super::verdict::Verdict;
-
-/// The version of the record format that this build writes.
-pub const FORMAT: u32 = 1;
 
 /// One line of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::moment::Moment;
-use super::plan::RunName;
+use super::name::RunName;
 use super::unit::Quantity;
 
 /// The kinds of finding. A detector is one file and one line of the registry; its kind is a variant here.

@@ -8,6 +8,7 @@ pub mod finding;
 pub mod latency;
 pub mod line;
 pub mod moment;
+pub mod name;
 pub mod node;
 pub mod order;
 pub mod plan;

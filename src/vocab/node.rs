@@ -2,34 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The name of a node in its session; the runner's own records (ticks, findings of the session) bear the empty name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct NodeName(pub Arc<str>);
-
-impl From<&str> for NodeName {
-    fn from(name: &str) -> Self {
-        Self(name.into())
-    }
-}
-
-impl NodeName {
-    /// Whether this is the runner itself and no node under test.
-    #[must_use]
-    pub fn is_runner(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl fmt::Display for NodeName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
+/// The version of the record format that this build writes.
+pub const FORMAT: u32 = 1;
 
 /// Which build of this program speaks, and the version of its records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +21,7 @@ impl Build {
     /// This build.
     #[must_use]
     pub fn this() -> Self {
-        Self { version: env!("CARGO_PKG_VERSION").to_owned(), format: super::event::FORMAT }
+        Self { version: env!("CARGO_PKG_VERSION").to_owned(), format: FORMAT }
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::FORMAT;
 use super::moment::{Moment, Span};
+use super::node::FORMAT;
 use super::plan::{Plan, Run};
 
 /// What a person may ask of a session.

@@ -3,33 +3,15 @@
 //! A preset is a plan in RON; the plan that was really run stands in the first record of its session.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::finding::Kind;
 use super::moment::Span;
+use super::name::RunName;
 use super::size::{ByteSize, Order};
 use super::unit::Quantity;
-
-/// The name of a run, unique in its plan: `disk-write`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct RunName(pub Arc<str>);
-
-impl From<&str> for RunName {
-    fn from(name: &str) -> Self {
-        Self(name.into())
-    }
-}
-
-impl fmt::Display for RunName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
 
 /// Everything one session does on each node, in order, and how it is judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -359,14 +341,16 @@ mod typed_span {
         use super::{Deserialize, Deserializer, Error, Quantity, Serializer, Span, read, text};
 
         #[expect(clippy::ref_option, reason = "serde passes a reference")]
-        pub(in super::super) fn serialize<S: Serializer>(span: &Option<Span>, to: S) -> Result<S::Ok, S::Error> {
+        pub(in crate::vocab::plan) fn serialize<S: Serializer>(span: &Option<Span>, to: S) -> Result<S::Ok, S::Error> {
             match span {
                 Some(span) => to.serialize_some(&text(*span)),
                 None => to.serialize_none(),
             }
         }
 
-        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Span>, D::Error> {
+        pub(in crate::vocab::plan) fn deserialize<'de, D: Deserializer<'de>>(
+            from: D,
+        ) -> Result<Option<Span>, D::Error> {
             Option::<Quantity>::deserialize(from)?.map(read).transpose().map_err(D::Error::custom)
         }
     }

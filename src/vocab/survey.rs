@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::moment::Span;
-use super::plan::RunName;
+use super::name::RunName;
 
 /// The state of a node before a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -12,8 +12,9 @@ use crate::analysis::state::{RunState, State, Status};
 use crate::vocab::event::{Event, Phase, Record};
 use crate::vocab::finding::{Evidence, Finding, Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::NodeName;
-use crate::vocab::plan::{Limit, RunName};
+use crate::vocab::name::NodeName;
+use crate::vocab::name::RunName;
+use crate::vocab::plan::Limit;
 use crate::vocab::stat;
 use crate::vocab::unit::{Quantity, Unit, short};
 
@@ -207,7 +208,7 @@ impl Open {
 
     fn restate(&mut self, run: &RunState, state: &State) {
         self.finding.evidence = evidence::movers(state, run, self.finding.onset);
-        self.finding.sentence = sentence(&self.finding, run);
+        self.finding.sentence = sentence(&self.finding, run, state);
     }
 }
 
@@ -232,16 +233,16 @@ fn change(run: &RunState, finding: Finding) -> Change {
 }
 
 /// `COLLAPSE: fell 99 % from 104 MB/s to 1.1 MB/s at 12.3 s, after 1.07 GB (said 0.3 s later); vda await 8 to 480 ms, …`
-fn sentence(finding: &Finding, run: &RunState) -> String {
+fn sentence(finding: &Finding, run: &RunState, state: &State) -> String {
     let (Some(from), Some(to), Some(work)) = (finding.from, finding.to, finding.work_before) else {
         return String::new();
     };
     let fall = 100.0 * (1.0 - to.value / from.value.max(f64::MIN_POSITIVE));
-    let at = finding.onset.since(run.started.unwrap_or(finding.onset));
+    let at = state.clock(&run.node, finding.onset);
     let later = finding.said.since(finding.onset);
     let (from, to, work) = (short(from), short(to), short(work));
     format!(
-        "COLLAPSE: fell {fall:.0} % from {from} to {to} at {at} of the run, after {work} (said {later} later); {}",
+        "COLLAPSE: fell {fall:.0} % from {from} to {to} at {at}, after {work} (said {later} later); {}",
         moved(&finding.evidence)
     )
 }

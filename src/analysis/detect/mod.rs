@@ -11,7 +11,7 @@ mod windows;
 use super::state::State;
 use crate::vocab::event::{Event, Record};
 use crate::vocab::finding::{Finding, Kind};
-use crate::vocab::node::NodeName;
+use crate::vocab::name::NodeName;
 
 /// What a detector has to say: a finding without a number, as it stands now. The key tells one open finding of a detector
 /// from another.

@@ -7,7 +7,7 @@ use crate::analysis::state::State;
 use crate::vocab::event::{Event, Record};
 use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::moment::Span;
-use crate::vocab::node::NodeName;
+use crate::vocab::name::NodeName;
 
 /// An agent speaks at least once a second; three missed words are a silence.
 const SILENCE: Span = Span::seconds(3);

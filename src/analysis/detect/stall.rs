@@ -9,8 +9,8 @@ use crate::analysis::state::{RunState, State};
 use crate::vocab::event::{Event, Phase, Progress, Record};
 use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::NodeName;
-use crate::vocab::plan::RunName;
+use crate::vocab::name::NodeName;
+use crate::vocab::name::RunName;
 use crate::vocab::unit::{Quantity, Unit, short};
 
 /// Standing still for less is no stall on any device.
@@ -101,9 +101,9 @@ impl Watched {
         let unit = run.main_figure().map_or(Unit::Count, |(_, unit)| unit);
         let counted = if unit == Unit::MegabytesPerSecond { Unit::Bytes } else { Unit::Count };
         let work = Quantity::new(self.done.first().copied().unwrap_or(0) as f64, counted);
-        let when = since.since(run.started.unwrap_or(since));
+        let when = state.clock(&run.node, since);
         let sentence = format!(
-            "STALL: nothing completed for {} since {when} of the run, after {}; {} in flight, the oldest for {oldest}; {}",
+            "STALL: nothing completed for {} since {when}, after {}; {} in flight, the oldest for {oldest}; {}",
             at.since(since),
             short(work),
             progress.in_flight,

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::delta::{CPU_STATES, Delta, Field};
 use super::rows::ROWS;
 use crate::analysis::series::Series;
-use crate::vocab::event::{Described, Sample, SampleKind};
+use crate::vocab::event::{Described, Sample};
 use crate::vocab::moment::{Moment, Span};
 
 /// Readings kept of a row as they came: four minutes at one a second.
@@ -19,14 +20,6 @@ pub struct CpuSeconds {
     pub steal: f64,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-struct Field {
-    name: String,
-    kind: SampleKind,
-    before: Option<f64>,
-    now: Option<f64>,
-}
-
 /// A device and its rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Device {
@@ -37,59 +30,6 @@ pub struct Device {
     /// Its derived series, by index into [`ROWS`].
     pub rows: BTreeMap<usize, Series>,
 }
-
-/// Two readings of a device, and the time between.
-#[derive(Debug)]
-pub struct Delta<'a> {
-    fields: &'a [Field],
-    seconds: f64,
-}
-
-impl Delta<'_> {
-    fn field(&self, name: &str) -> Option<&Field> {
-        self.fields.iter().find(|f| f.name == name)
-    }
-
-    /// The latest value.
-    #[must_use]
-    pub fn value(&self, name: &str) -> Option<f64> {
-        self.field(name)?.now
-    }
-
-    /// What a counter has gained; none when it went backward, which is a reset and no work.
-    #[must_use]
-    pub fn diff(&self, name: &str) -> Option<f64> {
-        let field = self.field(name).filter(|f| f.kind == SampleKind::Counter)?;
-        let gained = field.now? - field.before?;
-        (gained >= 0.0).then_some(gained)
-    }
-
-    /// What a counter gains in a second.
-    #[must_use]
-    pub fn rate(&self, name: &str) -> Option<f64> {
-        share(self.diff(name)?, self.seconds)
-    }
-
-    /// The share in percent of the CPU time that these states took. A state that went backward (iowait may) took nothing.
-    /// Guest time is inside user and nice (`proc(5)`), so it is not added again.
-    #[must_use]
-    pub fn cpu_share(&self, states: &[&str]) -> Option<f64> {
-        let gained = |name: &str| match self.field(name) {
-            Some(Field { before: Some(before), now: Some(now), .. }) => (now - before).max(0.0),
-            _ => 0.0,
-        };
-        self.field("idle")?.before?;
-        let all: f64 = CPU_STATES.iter().map(|s| gained(s)).sum();
-        share(100.0 * states.iter().map(|s| gained(s)).sum::<f64>(), all)
-    }
-}
-
-/// `part / whole`; none when there is no whole.
-pub(super) fn share(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
-}
-
-const CPU_STATES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
 /// The counters of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -176,6 +116,7 @@ impl Device {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vocab::event::SampleKind;
     use crate::vocab::unit::Unit;
 
     fn described(id: u32, device: &str, field: &str, kind: SampleKind) -> Described {

@@ -8,6 +8,7 @@
 //!        └─ verdict                  the end
 //! ```
 
+mod delta;
 mod host;
 mod rows;
 mod run;
@@ -21,9 +22,10 @@ pub use run::{IterationState, MeterState, RunState, Status};
 use crate::vocab::event::{Event, Opening, Record};
 use crate::vocab::finding::Finding;
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::{Build, Change, Conditions, Inventory, NodeName};
+use crate::vocab::name::NodeName;
+use crate::vocab::name::RunName;
+use crate::vocab::node::{Build, Change, Conditions, Inventory};
 use crate::vocab::order::Command;
-use crate::vocab::plan::RunName;
 use crate::vocab::survey::Survey;
 use crate::vocab::verdict::Verdict;
 
@@ -137,8 +139,7 @@ impl State {
     }
 
     fn hear(&mut self, record: &Record) {
-        let at = if record.node.is_runner() { record.at } else { self.to_runner(&record.node, record.at) };
-        self.now = self.now.max(at);
+        self.now = self.now.max(self.to_runner(&record.node, record.at));
         let now = self.now;
         if let Some(node) = self.nodes.get_mut(&record.node) {
             node.heard = now;
@@ -200,7 +201,7 @@ impl State {
         self.remarks.push(Remark { at: record.at, node: record.node.clone(), text });
     }
 
-    /// A node's time on the runner's clock.
+    /// A node's time on the runner's clock; the runner's own stays as it is.
     #[must_use]
     pub fn to_runner(&self, node: &NodeName, at: Moment) -> Moment {
         let offset = self.nodes.get(node).map_or(0, |n| n.offset);
@@ -212,6 +213,12 @@ impl State {
     pub fn to_node(&self, node: &NodeName, at: Moment) -> Moment {
         let offset = self.nodes.get(node).map_or(0, |n| n.offset);
         Moment(at.0.saturating_add_signed(offset))
+    }
+
+    /// A node's time on the session's stopwatch, which every view shows: the span since the session was opened.
+    #[must_use]
+    pub fn clock(&self, node: &NodeName, at: Moment) -> Span {
+        self.to_runner(node, at).since(self.opened)
     }
 
     /// The latest time on a node's own clock.

@@ -1,6 +1,6 @@
 //! The host's derived rows, as data: one line a row. A row is what the screen draws below the chart and what evidence names.
 
-use super::host::{Delta, share};
+use super::delta::{Delta, share};
 use crate::vocab::unit::Unit;
 
 /// A derived host series.

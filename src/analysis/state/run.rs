@@ -6,8 +6,9 @@ use crate::vocab::event::{Event, MeterSpec, Outcome, Phase, Progress, Record, St
 use crate::vocab::figure::Figure;
 use crate::vocab::latency::Buckets;
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::NodeName;
-use crate::vocab::plan::{Load, Run, RunName};
+use crate::vocab::name::NodeName;
+use crate::vocab::name::RunName;
+use crate::vocab::plan::{Load, Run};
 use crate::vocab::unit::Unit;
 
 /// Readings kept of a meter as they came: a minute at ten a second.

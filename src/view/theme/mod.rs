@@ -109,6 +109,7 @@ pub const ROLES: [(Role, &str); 22] = [
 
 /// How a role looks: a colour (of the text, or for the grounds of what is behind it) and modifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is there or not, whatever the others are")]
 pub struct Paint {
     /// The colour.
     pub colour: Colour,

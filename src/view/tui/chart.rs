@@ -2,10 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use super::layout::View;
+use super::grid::Grid;
 use super::look::Brush;
+use super::pane::View;
 use super::plot::{self, Curve};
-use super::stage::Grid;
 use crate::analysis::series::Point;
 use crate::analysis::state::{MeterState, RunState, Status};
 use crate::view::format;
@@ -64,15 +64,10 @@ pub(super) fn draw(view: &View<'_>, run: &RunState, (grid, area): (&Grid, Rect),
     }
     scale(&drawing, grid, area, brush);
     statistics(view, run, &drawing, (grid, area, &mut taken), brush);
-    if let Status::Ended(outcome) = &run.status {
-        if *outcome != Outcome::Sound {
-            brush.text(
-                (grid.plot + 1, area.y),
-                &nothing(run),
-                Role::Fail,
-                (grid.axis.columns as u16).saturating_sub(1),
-            );
-        }
+    if let Status::Ended(outcome) = &run.status
+        && *outcome != Outcome::Sound
+    {
+        brush.text((grid.plot + 1, area.y), &nothing(run), Role::Fail, (grid.axis.columns as u16).saturating_sub(1));
     }
 }
 

@@ -3,8 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::keys::{KEYS, Place};
-use super::layout::View;
 use super::look::Brush;
+use super::pane::View;
 use super::screen::Dialog;
 use crate::view::format;
 use crate::view::theme::Role;

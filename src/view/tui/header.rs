@@ -3,8 +3,8 @@
 
 use ratatui::layout::Rect;
 
-use super::layout::{Pane, Rows, View};
 use super::look::Brush;
+use super::pane::{Pane, Rows, View};
 use super::screen::is_running;
 use crate::analysis::state::{RunState, Status};
 use crate::view::format;

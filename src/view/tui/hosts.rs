@@ -2,10 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use super::layout::View;
+use super::grid::Grid;
 use super::look::Brush;
+use super::pane::View;
 use super::plot;
-use super::stage::Grid;
 use crate::analysis::series::Series;
 use crate::analysis::state::{Host, ROWS, RunState};
 use crate::view::format;
@@ -123,8 +123,9 @@ fn named(host: &Host, counter: &str) -> Option<(String, &'static str)> {
         let (key, source) = (key.clone(), key.split('/').next().unwrap_or_default().to_owned());
         ROWS.iter().filter(move |r| r.source == source).map(move |r| (key.clone(), r.name))
     };
-    // `cpu iowait` is the node's, not that of a single CPU, and the node's device sorts first.
-    host.devices.keys().flat_map(rows).find(|(key, name)| spelled(key, name))
+    // `cpu iowait` is the node's, never that of a single CPU, of which there may be hundreds.
+    let whole = |key: &&String| !key.starts_with("cpu/") || key.len() == "cpu/".len();
+    host.devices.keys().filter(whole).flat_map(rows).find(|(key, name)| spelled(key, name))
 }
 
 /// The heads of the two columns of values, on the row of the axis.

@@ -1,75 +1,14 @@
 //! The panes and their heights. A pane is one file and one line of [`PANES`].
 
-use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 
 use super::look::Brush;
-use super::screen::{self, Screen};
+use super::pane::{Pane, Rows, View};
 use super::{dialog, finding, footer, header, log, plan, stage, verdict};
-use crate::analysis::state::{RunState, State};
-use crate::view::format;
 use crate::view::theme::Role;
-use crate::vocab::finding::Finding;
-use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::NodeName;
 
 /// Below this nothing useful can be shown.
 pub(super) const SMALLEST: (u16, u16) = (60, 16);
-
-/// Everything a pane may look at.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct View<'a> {
-    pub(super) state: &'a State,
-    pub(super) screen: &'a Screen,
-    pub(super) zone: &'a TimeZone,
-    /// The run on the chart.
-    pub(super) run: Option<&'a RunState>,
-}
-
-impl<'a> View<'a> {
-    pub(super) fn new(state: &'a State, screen: &'a Screen, zone: &'a TimeZone) -> Self {
-        let state = screen.shown(state);
-        Self { state, screen, zone, run: screen.run(state) }
-    }
-
-    /// The time of a moment of a node on the session's stopwatch.
-    pub(super) fn stopwatch(&self, node: &NodeName, at: Moment) -> String {
-        let at = if node.is_runner() { at } else { self.state.to_runner(node, at) };
-        format::stopwatch(at.since(self.state.opened))
-    }
-
-    /// The wall clock so long after the session began; empty when that is not known.
-    pub(super) fn wall(&self, passed: Span, pattern: &str) -> String {
-        let started = self.state.opening.as_ref().map(|o| o.started.as_str());
-        let at = started.and_then(|s| format::wall(s, passed, self.zone));
-        at.map_or_else(String::new, |at| at.strftime(pattern).to_string())
-    }
-
-    /// The finding of the run on the chart that matters most.
-    pub(super) fn finding(&self) -> Option<&'a Finding> {
-        let state = self.state;
-        screen::foremost(self.run.into_iter().flat_map(move |run| state.findings_of(run)))
-    }
-}
-
-/// How high a pane is.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rows {
-    /// Without these it says nothing.
-    pub(super) least: u16,
-    /// With these it says everything.
-    pub(super) wish: u16,
-    /// Its part of what is left when every wish is met.
-    pub(super) share: u16,
-}
-
-/// A part of the screen over its whole width.
-pub(super) struct Pane {
-    /// How high it wants to be on a screen of this size.
-    pub(super) rows: fn(&View<'_>, (u16, u16)) -> Rows,
-    /// Paints it.
-    pub(super) draw: fn(&View<'_>, Rect, &mut Brush<'_>),
-}
 
 /// From top to bottom.
 const PANES: &[Pane] = &[header::PANE, finding::PANE, plan::PANE, verdict::PANE, stage::PANE, log::PANE, footer::PANE];

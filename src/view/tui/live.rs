@@ -1,5 +1,5 @@
 //! The loop of the live screen: keys first, then a frame that is due, then what was heard. It draws when something changed, at
-//! most twenty times a second, and at once after a key.
+//! most ten times a second, and at once after a key.
 
 use std::time::Duration;
 
@@ -11,16 +11,17 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until};
 
 use super::How;
-use super::layout::{self, View};
+use super::layout;
 use super::look::{Brush, Look};
+use super::pane::View;
 use super::screen::{Effect, Screen};
 use super::terminal::{Input, World};
 use crate::analysis::state::State;
 use crate::session::client::{Client, Heard};
 use crate::vocab::finding::Severity;
 
-/// The shortest time between two frames that nobody has asked for.
-const FRAME: Duration = Duration::from_millis(50);
+/// The shortest time between two frames that nobody has asked for: as often as meters are read. More would show nothing new.
+const FRAME: Duration = Duration::from_millis(100);
 /// Records taken in at a time, so that a key is never waited for long while a session is replayed at full speed.
 const BATCH: usize = 4_096;
 
@@ -131,13 +132,10 @@ impl Live {
         }
     }
 
-    /// Draws one frame.
-    #[expect(clippy::panic, reason = "the test hook for what a panic leaves of the terminal")]
+    /// Draws one frame; panics when it was asked to, for tests of what a panic leaves of the terminal.
     pub(super) fn draw<B: Backend>(&mut self, terminal: &mut Terminal<B>) -> Result<(), B::Error> {
         self.draws += 1;
-        if self.panic_at == Some(self.draws) {
-            panic!("asked to panic at draw {}", self.draws);
-        }
+        assert!(self.panic_at != Some(self.draws), "asked to panic at draw {}", self.draws);
         let view = View::new(&self.state, &self.screen, &self.zone);
         terminal.draw(|frame| {
             let area = frame.area();

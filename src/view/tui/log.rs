@@ -3,8 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::finding;
-use super::layout::{Pane, Rows, View};
 use super::look::Brush;
+use super::pane::{Pane, Rows, View};
 use crate::view::format;
 use crate::view::theme::Role;
 use crate::vocab::moment::Moment;

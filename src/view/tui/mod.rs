@@ -12,7 +12,7 @@
 //!  ? help   Space freeze   c cursor   x stop run   q leave                        footer
 //! ```
 //!
-//! [`live`] is the loop, [`screen`] what the person has chosen, [`layout`] the table of panes, [`keys`] the table of keys. Drawing
+//! `live` is the loop, `screen` what the person has chosen, `layout` the table of panes, `keys` the table of keys. Drawing
 //! is a pure function of the state, the choices and the look; it changes nothing.
 
 mod axis;
@@ -20,6 +20,7 @@ mod chart;
 mod dialog;
 mod finding;
 mod footer;
+mod grid;
 mod header;
 mod hosts;
 mod keys;
@@ -27,10 +28,12 @@ mod layout;
 mod live;
 mod log;
 mod look;
+mod pane;
 mod picker;
 mod plan;
 mod plot;
 mod screen;
+mod sgr;
 mod stage;
 mod terminal;
 mod verdict;

@@ -199,3 +199,67 @@ impl Page for Question<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::theme::{Glyphs, Theme};
+    use ratatui::buffer::Buffer;
+    use ratatui::crossterm::event::{KeyCode, KeyModifiers};
+
+    fn offers() -> Vec<Offer> {
+        let offer = |name: &str, refused| Offer {
+            name: name.to_owned(),
+            title: format!("The {name} test"),
+            about: "Proves that things work, not that a contract is met.".to_owned(),
+            lines: vec![
+                "about 2 min, at most 1.2 GB of memory".to_owned(),
+                "not root: some counters stay unread".to_owned(),
+            ],
+            refused,
+        };
+        vec![offer("quick", false), offer("disk\u{1b}[2J", true)]
+    }
+
+    fn press(list: &mut List<'_>, code: KeyCode) -> Reply<usize> {
+        list.key(KeyEvent::new(code, KeyModifiers::NONE))
+    }
+
+    #[test]
+    fn the_chosen_offer_is_started_unless_it_is_refused() {
+        let offers = offers();
+        let mut list = List { offers: &offers, chosen: 0, said: None };
+        assert!(matches!(press(&mut list, KeyCode::Enter), Reply::Leave(Some(0))));
+        assert!(matches!(press(&mut list, KeyCode::Down), Reply::Stay));
+        assert!(matches!(press(&mut list, KeyCode::Enter), Reply::Stay));
+        assert_eq!(list.said, Some("refused by the preflight"));
+        assert!(matches!(press(&mut list, KeyCode::Esc), Reply::Leave(None)));
+        let mut none = List { offers: &[], chosen: 0, said: None };
+        assert!(matches!(press(&mut none, KeyCode::Down), Reply::Stay));
+        assert!(matches!(press(&mut none, KeyCode::Enter), Reply::Stay));
+    }
+
+    #[test]
+    fn an_offer_is_shown_with_what_it_would_do() {
+        let offers = offers();
+        let look = Look { theme: Theme::load("default", None).unwrap(), glyphs: Glyphs::Braille };
+        let shown = |list: &List<'_>, area: Rect| {
+            let mut buffer = Buffer::empty(area);
+            list.draw(area, &mut Brush { buffer: &mut buffer, look: &look });
+            buffer
+                .content
+                .chunks(usize::from(area.width))
+                .map(|r| r.iter().map(ratatui::buffer::Cell::symbol).collect::<String>() + "\n")
+                .collect::<String>()
+        };
+        let list = List { offers: &offers, chosen: 1, said: None };
+        let text = shown(&list, Rect::new(0, 0, 80, 24));
+        for word in ["quick", "✗ disk?[2J", "Refused on this node", "at most 1.2 GB of memory", "Enter start"] {
+            assert!(text.contains(word), "{word} is not in\n{text}");
+        }
+        assert!(shown(&list, Rect::new(0, 0, 50, 10)).starts_with("terminal too small 50x10"));
+        assert!(
+            shown(&List { offers: &[], chosen: 0, said: None }, Rect::new(0, 0, 80, 24)).contains("there is no preset")
+        );
+    }
+}

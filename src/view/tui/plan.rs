@@ -3,8 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::axis::Axis;
-use super::layout::{Pane, Rows, View};
 use super::look::{Brush, Signs};
+use super::pane::{Pane, Rows, View};
 use super::plot;
 use crate::analysis::state::{RunState, Status};
 use crate::view::format;

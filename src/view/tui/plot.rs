@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn bars_tell_zero_from_unknown() {
         let values = [Some(0.0), None, Some(50.0), Some(100.0)];
-        let signs = super::super::look::Look {
+        let signs = crate::view::tui::look::Look {
             theme: crate::view::theme::Theme::load("mono", None).unwrap(),
             glyphs: Glyphs::Braille,
         }

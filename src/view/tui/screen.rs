@@ -25,7 +25,7 @@ pub(super) enum Zoom {
     /// The run from its beginning.
     #[default]
     Run,
-    /// A step of [`ZOOMS`].
+    /// A step of the zoom.
     Last(usize),
     /// The session from its beginning.
     Session,
@@ -140,10 +140,10 @@ impl Screen {
 
     fn write(&mut self, pressed: KeyEvent) -> Effect {
         let plain = !pressed.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        if let (Dialog::Note(text), KeyCode::Char(c), true) = (&mut self.dialog, pressed.code, plain) {
-            if text.chars().count() < REMARK {
-                text.push(c);
-            }
+        if let (Dialog::Note(text), KeyCode::Char(c), true) = (&mut self.dialog, pressed.code, plain)
+            && text.chars().count() < REMARK
+        {
+            text.push(c);
         }
         Effect::None
     }

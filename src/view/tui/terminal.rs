@@ -27,6 +27,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Interval, interval};
 
 use super::ScreenError;
+use super::sgr::Classic;
 use crate::vocab::text::neutral;
 
 /// Whether the terminal is ours, so that it is given back once and only when it was taken.
@@ -115,11 +116,11 @@ impl Tty {
     }
 
     /// A canvas of the terminal's size.
-    pub(super) fn canvas(&self) -> Result<Terminal<CrosstermBackend<Stdout>>, ScreenError> {
+    pub(super) fn canvas(&self) -> Result<Terminal<CrosstermBackend<Classic<Stdout>>>, ScreenError> {
         let (columns, rows) = self.size();
         // A fixed viewport, because the size that the terminal itself tells may be 0×0.
         let viewport = Viewport::Fixed(Rect::new(0, 0, columns, rows));
-        Ok(Terminal::with_options(CrosstermBackend::new(stdout()), TerminalOptions { viewport })?)
+        Ok(Terminal::with_options(CrosstermBackend::new(Classic::new(stdout())), TerminalOptions { viewport })?)
     }
 }
 
@@ -205,10 +206,11 @@ fn pass_on(sender: &UnboundedSender<Input>) -> io::Result<usize> {
     let mut passed = 0;
     while event::poll(Duration::ZERO)? {
         passed += 1;
-        if let Event::Key(key) = event::read()? {
-            if key.kind != KeyEventKind::Release && sender.send(Input::Key(key)).is_err() {
-                break;
-            }
+        if let Event::Key(key) = event::read()?
+            && key.kind != KeyEventKind::Release
+            && sender.send(Input::Key(key)).is_err()
+        {
+            break;
         }
     }
     Ok(passed)

@@ -2,8 +2,8 @@
 
 use ratatui::layout::Rect;
 
-use super::layout::{Pane, Rows, View};
 use super::look::{Brush, Signs};
+use super::pane::{Pane, Rows, View};
 use crate::view::format;
 use crate::view::theme::Role;
 use crate::vocab::verdict::{Decision, Line, Verdict};

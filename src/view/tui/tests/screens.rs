@@ -1,7 +1,7 @@
 //! Whole screens, as text and as roles. A changed snapshot is to be looked at before it is accepted.
 
 use super::super::screen::{Dialog, Zoom};
-use super::super::{dialog, keys, layout};
+use super::super::{dialog, keys};
 use super::*;
 use crate::view::tui::look::Brush;
 use crate::vocab::event::{Event, Outcome};
@@ -196,6 +196,6 @@ fn a_frozen_view_shows_what_was_known() {
     assert!(shown.contains("FROZEN") && shown.contains("no findings"), "{shown}");
     live.screen.key(key(KeyCode::Char(' ')), &live.state);
     assert!(text(&drawn(&mut live, SMALL)).contains("COLLAPSE"));
-    let view = layout::View::new(&live.state, &live.screen, &live.zone);
+    let view = crate::view::tui::pane::View::new(&live.state, &live.screen, &live.zone);
     assert_eq!(view.finding().map(|f| f.id), Some(1));
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::analysis::state::State;
 use crate::vocab::event::{
-    Described, Event, FORMAT, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
+    Described, Event, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
 };
 use crate::vocab::figure::Figure;
 use crate::vocab::finding::{Evidence, Finding, Kind, Severity};
 use crate::vocab::latency::{Buckets, bucket};
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::node::{Build, Conditions, DiskItem, Fact, Inventory, NodeName};
+use crate::vocab::name::NodeName;
+use crate::vocab::node::FORMAT;
+use crate::vocab::node::{Build, Conditions, DiskItem, Fact, Inventory};
 use crate::vocab::plan::{Basis, Check, Limit, Load, Plan, Run, Statistic};
 use crate::vocab::survey::{Needs, Survey};
 use crate::vocab::unit::{Quantity, Unit};
@@ -212,7 +214,7 @@ impl Story {
             self.now += 100;
             let noisy = rate.0 * (1.0 + 0.06 * self.jitter());
             self.done += (noisy * rate.1.things() / 10.0) as u64;
-            let latency = (self.now % 1_000 == 0).then(|| {
+            let latency = self.now.is_multiple_of(1_000).then(|| {
                 let ns = |ms: f64| bucket((ms * 1e6) as u64) as u16;
                 Buckets(vec![(ns(load.await_ms.max(0.1)), 990), (ns(load.await_ms.max(0.1) * 3.0), 10)])
             });
@@ -223,7 +225,7 @@ impl Story {
                 oldest: Some(Span::milliseconds(load.await_ms as u64)),
                 latency,
             }));
-            if self.now % 1_000 == 0 {
+            if self.now.is_multiple_of(1_000) {
                 self.sample(load);
             }
             self.put(NodeName::default(), Event::Tick);
