@@ -40,16 +40,12 @@ fn place(text: &str, offset: usize) -> String {
 /// What a code of the parser means to the person who typed the text.
 fn words(code: &Error, found: &str) -> String {
     let within = |outer: &Option<String>| outer.as_ref().map_or(String::new(), |outer| format!(" in `{outer}`"));
-    let one_of = |expected: &[&str]| expected.join(", ");
     match code {
         Error::Message(why) => why.clone(),
         Error::MissingStructField { field, outer } => format!("`{field}` is missing{}", within(outer)),
         Error::DuplicateStructField { field, outer } => format!("`{field}` stands twice{}", within(outer)),
-        Error::NoSuchStructField { expected, found, outer } => {
-            format!("there is no `{found}`{}; expected one of {}", within(outer), one_of(expected))
-        }
-        Error::NoSuchEnumVariant { expected, found, outer } => {
-            format!("there is no `{found}`{}; expected one of {}", within(outer), one_of(expected))
+        Error::NoSuchStructField { expected, found, outer } | Error::NoSuchEnumVariant { expected, found, outer } => {
+            format!("there is no `{found}`{}; expected one of {}", within(outer), expected.join(", "))
         }
         Error::IntegerOutOfBounds => format!("{found} is below zero or too large"),
         Error::TrailingCharacters => format!("expected the end of the text, found {found}"),

@@ -3,17 +3,16 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use shakedown::vocab::event::{
-    Described, Event, FORMAT, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
+    Described, Event, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
 };
 use shakedown::vocab::figure::Figure;
 use shakedown::vocab::finding::{Evidence, Finding, Kind, Severity};
 use shakedown::vocab::latency::Buckets;
 use shakedown::vocab::moment::{Moment, Span};
-use shakedown::vocab::node::{Build, Change, Conditions, Fact, Inventory};
+use shakedown::vocab::name::RunName;
+use shakedown::vocab::node::{Build, Change, Conditions, FORMAT, Fact, Inventory};
 use shakedown::vocab::order::Command;
-use shakedown::vocab::plan::{
-    Basis, Check, Limit, Load, Missed, Plan, Run, RunName, Shape, Statistic, Stream, Synthetic,
-};
+use shakedown::vocab::plan::{Basis, Check, Limit, Load, Missed, Plan, Run, Shape, Statistic, Stream, Synthetic};
 use shakedown::vocab::size::ByteSize;
 use shakedown::vocab::survey::{Needs, Survey};
 use shakedown::vocab::unit::{Quantity, Unit};
