@@ -217,7 +217,9 @@ fn golden_text(state: &State) -> String {
 fn the_golden_session_of_version_1_reads_as_ever() {
     let records = common::records(Path::new(GOLDEN));
     let (recorded, again) = (fold(&records), redetect(&records));
-    assert_eq!(recorded.findings, again.findings, "today's detectors find what was found then");
+    let mut pairs = recorded.findings.values().zip(again.findings.values());
+    let same = recorded.findings.len() == again.findings.len() && pairs.all(|(then, now)| then.means(now));
+    assert!(same, "today's detectors find what was found then: {:?} {:?}", recorded.findings, again.findings);
     assert_eq!(recorded.lost, 0);
     assert_eq!(recorded.verdict.as_ref(), Some(&judge(&recorded.opening.as_ref().unwrap().plan, &recorded)));
     let expected = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1.txt")).unwrap();

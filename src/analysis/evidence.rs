@@ -3,7 +3,7 @@
 use super::state::{Device, ROWS, Row, RunState, State};
 use crate::vocab::finding::Evidence;
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::unit::{Quantity, Unit};
+use crate::vocab::unit::{Quantity, Unit, short};
 
 /// How far back "before" reaches.
 const BEFORE: Span = Span::seconds(10);
@@ -37,6 +37,18 @@ fn compare<'a>(key: &'a str, device: &'a Device, onset: Moment) -> impl Iterator
         let change = ((after + floor) / (before + floor)).ln().abs();
         (change >= LEAST_CHANGE.ln_1p()).then_some((change, evidence))
     })
+}
+
+/// The evidence in words; tells counters that did not move from counters that are not there.
+pub(super) fn words(evidence: &[Evidence], state: &State, run: &RunState) -> String {
+    let readable = state.nodes.get(&run.node).is_some_and(|n| n.host.devices.values().any(|d| !d.rows.is_empty()));
+    if evidence.is_empty() {
+        let none =
+            if readable { "no host counter moved with it" } else { "no host counters on this node to explain it" };
+        return none.to_owned();
+    }
+    let word = |e: &Evidence| format!("{} {} to {}", e.counter, short(e.before), short(e.after));
+    format!("moved most: {}", evidence.iter().map(word).collect::<Vec<_>>().join(", "))
 }
 
 /// `vda await`, `cpu iowait`, `eth0 rx`, `io full` → the words on the screen.

@@ -33,14 +33,12 @@ pub(super) fn judge(session: &Path, preset: Option<&str>, redetect: bool) -> End
         None => own,
     };
     let verdict = verdict::judge(&plan, &state);
+    let pairs = || state.findings.values().zip(recorded.findings.values());
+    let as_recorded = state.findings.len() == recorded.findings.len() && pairs().all(|(now, then)| now.means(then));
     let mut text = words::findings(&state);
     text.push_str(&verdict_block(&verdict, state.nodes.len() > 1));
     if redetect {
-        text.push_str(if state.findings == recorded.findings {
-            "Findings: as recorded.\n"
-        } else {
-            "Findings: not as recorded.\n"
-        });
+        text.push_str(if as_recorded { "Findings: as recorded.\n" } else { "Findings: not as recorded.\n" });
     }
     match recorded.verdict {
         Some(then) if then.decision != verdict.decision => {

@@ -83,3 +83,12 @@ pub struct Finding {
     /// The whole of it in one sentence, evidence included.
     pub sentence: String,
 }
+
+impl Finding {
+    /// Whether two sayings mean the same: kind, place, time and weight; words and evidence may be put better by a later build.
+    #[must_use]
+    pub fn means(&self, other: &Self) -> bool {
+        let meaning = |f: &Self| (f.kind, f.run.clone(), f.severity, f.onset, f.said, f.closed);
+        meaning(self) == meaning(other)
+    }
+}

@@ -10,7 +10,7 @@ use super::{Change, Detector};
 use crate::analysis::evidence;
 use crate::analysis::state::{RunState, State, Status};
 use crate::vocab::event::{Event, Phase, Record};
-use crate::vocab::finding::{Evidence, Finding, Kind, Severity};
+use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
 use crate::vocab::name::RunName;
@@ -243,17 +243,8 @@ fn sentence(finding: &Finding, run: &RunState, state: &State) -> String {
     let (from, to, work) = (short(from), short(to), short(work));
     format!(
         "COLLAPSE: fell {fall:.0} % from {from} to {to} at {at}, after {work} (said {later} later); {}",
-        moved(&finding.evidence)
+        evidence::words(&finding.evidence, state, run)
     )
-}
-
-/// The evidence in words; says so when there is none.
-pub(super) fn moved(evidence: &[Evidence]) -> String {
-    if evidence.is_empty() {
-        return "no host counter moved with it".to_owned();
-    }
-    let word = |e: &Evidence| format!("{} {} to {}", e.counter, short(e.before), short(e.after));
-    format!("moved most: {}", evidence.iter().map(word).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::collapse::moved;
 use super::{Change, Detector};
 use crate::analysis::evidence;
 use crate::analysis::state::{RunState, State};
@@ -107,7 +106,7 @@ impl Watched {
             at.since(since),
             short(work),
             progress.in_flight,
-            moved(&evidence),
+            evidence::words(&evidence, state, run),
         );
         let said = self.open.as_ref().map_or(at, |f| f.said);
         let finding = Finding {
