@@ -92,6 +92,7 @@ const DIGITS: &[KeyCode] =
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
     key(Place::Screen, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
+    key(Place::Screen, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
     key(Place::Screen, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on").brief("freeze"),
     key(Place::Screen, &[Tab, Down, Char('j')], Action::Next, "Tab Down j", "choose the next run").brief("run"),
     key(Place::Screen, &[BackTab, Up, Char('k')], Action::Previous, "S-Tab Up k", "choose the run before"),
@@ -107,7 +108,6 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::Screen, &[Char('x')], Action::StopRun, "x", "stop the run under way and go on with the next").brief("stop run"),
     control(Place::Screen, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
     control(Place::Screen, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session cleanly; a second one stops at once"),
-    key(Place::Screen, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
     key(Place::Help, &[Esc, Char('q'), Char('?'), F(1), Enter, Char(' ')], Action::Close, "Esc", "close").brief("close"),
     control(Place::Help, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session"),
     key(Place::Leave, &[Char('l'), Char('q')], Action::GoOn, "l", "leave the screen, the session goes on").brief("leave"),
