@@ -132,6 +132,10 @@ impl State {
         for run in self.runs.iter_mut().filter(|r| r.node == record.node) {
             run.apply(record);
         }
+        // The host's last reading before a run is where the run's share of it begins.
+        if matches!(record.event, Event::RunStarted(_)) {
+            self.share_cpu_time(&record.node);
+        }
     }
 
     fn lose(&mut self, n: u64) {
@@ -160,10 +164,13 @@ impl State {
     }
 
     fn sample(&mut self, record: &Record, of: &[String], values: &[crate::vocab::event::Sample]) {
-        let host = &mut self.node(&record.node).host;
-        host.sample(record.at, of, values);
-        let Some(cpu) = host.cpu_seconds() else { return };
-        for run in self.runs.iter_mut().filter(|r| r.node == record.node) {
+        self.node(&record.node).host.sample(record.at, of, values);
+        self.share_cpu_time(&record.node);
+    }
+
+    fn share_cpu_time(&mut self, node: &NodeName) {
+        let Some(cpu) = self.nodes.get(node).and_then(|n| n.host.cpu_seconds()) else { return };
+        for run in self.runs.iter_mut().filter(|r| &r.node == node) {
             run.sampled(cpu);
         }
     }
