@@ -104,10 +104,10 @@ impl MemoryGroup {
         std::fs::write(group.path.join(file), limit.to_string()).map_err(|e| format!("no limit can be set: {e}"))?;
         let set = std::fs::read_to_string(group.path.join(file)).unwrap_or_default();
         let kills = std::fs::read_to_string("/proc/vmstat").is_ok_and(|text| text.contains("oom_kill "));
-        match set.trim() == limit.to_string() && kills {
-            true => Ok(group),
-            false => Err("this kernel keeps no limit of a memory cgroup, or does not count its kills".to_owned()),
+        if set.trim() == limit.to_string() && kills {
+            return Ok(group);
         }
+        Err("this kernel keeps no limit of a memory cgroup, or does not count its kills".to_owned())
     }
 }
 

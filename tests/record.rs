@@ -71,7 +71,7 @@ fn check_cut(directory: &Path, lines: &[String], records: &[Record], cut: usize)
             prop_assert_eq!(damaged, usize::from(cut > before), "cut at {}", cut);
         }
         Err(error) => {
-            prop_assert!(whole == 0 && matches!(error, ReadError::NoSession { .. }), "cut at {}: {}", cut, error)
+            prop_assert!(whole == 0 && matches!(error, ReadError::NoSession { .. }), "cut at {}: {}", cut, error);
         }
     }
     Ok(())

@@ -34,12 +34,11 @@ pub fn shelf(directory: Option<&Path>) -> Shelf<'_> {
 /// Reads a preset into a plan and checks that it makes sense.
 ///
 /// # Errors
-/// `file:line:col: what is wrong` for a text that cannot be read, `file: path of the field: what is wrong` for one that makes
-/// no sense.
+/// `file:line:col: what is wrong, what was expected`, for a text that cannot be read and for one that makes no sense.
 pub fn parse(book: &Book) -> Result<Plan, String> {
     let mut plan: Plan = ronfile::parse(&book.from(), &book.text)?;
     plan.name.clone_from(&book.name);
-    validate(&plan).map_err(|why| format!("{}: {why}", book.from()))?;
+    validate(&plan).map_err(|why| ronfile::locate(&book.from(), &book.text, &why))?;
     Ok(plan)
 }
 
@@ -98,6 +97,6 @@ mod tests {
         std::fs::write(&path, "(title: \"mine\", runs: [])").unwrap();
         let source = shelf(Some(dir.path())).find("quick").unwrap();
         let error = parse(&source).unwrap_err();
-        assert_eq!(error, format!("{}: runs: a plan needs at least one run", path.display()));
+        assert_eq!(error, format!("{}:1:23: runs: a plan needs at least one run", path.display()));
     }
 }

@@ -78,6 +78,18 @@ pub enum Verb {
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
     },
+    /// Readings of the host's counters, raw, as JSON lines
+    Sample {
+        /// Read the host below this directory instead of /
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+        /// How many readings
+        #[arg(long, value_name = "N", default_value_t = 3)]
+        times: u32,
+        /// Seconds between two readings
+        #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+        every: f64,
+    },
     /// The node's side of a session; started by the runner
     #[command(hide = true)]
     Agent {

@@ -68,9 +68,14 @@ async fn attend(
     let listening = tokio::spawn(listen(from, commands));
     let Ok(history) = File::open(&file).await else { return };
     let mut sending = Sending { to, history: BufReader::new(history), rest: Vec::new(), sent: 0 };
-    let _ = sending.go_on(published).await;
+    let over = sending.go_on(published).await.is_ok();
     let _ = sending.to.shutdown().await;
-    listening.abort();
+    if over {
+        listening.abort();
+    } else {
+        // The viewer is gone, or cannot be served; what it has asked for before that still counts.
+        let _ = listening.await;
+    }
 }
 
 async fn listen(from: impl AsyncRead + Unpin, commands: mpsc::Sender<Command>) {

@@ -6,6 +6,8 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use super::reader::{Item, Reader};
 use crate::vocab::event::Record;
@@ -15,6 +17,8 @@ use crate::vocab::order::Command;
 
 /// Records that may wait for the viewer; past that the source waits, which costs the runner nothing.
 const WAITING: usize = 1024;
+/// How long a runner may take to hear the last command of a viewer that leaves.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What a viewer hears.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,9 +38,25 @@ pub struct Client {
     pub commands: Sender<Command>,
     /// Whether a runner is at the other end.
     pub live: bool,
+    sending: Option<JoinHandle<()>>,
 }
 
 impl Client {
+    /// What is heard on one channel and commanded on another.
+    #[must_use]
+    pub fn new(heard: Receiver<Heard>, commands: Sender<Command>, live: bool) -> Self {
+        Self { heard, commands, live, sending: None }
+    }
+
+    /// Leaves once every command given has reached the runner; one that takes none is not waited for.
+    pub async fn leave(self) {
+        let Self { commands, sending, .. } = self;
+        drop(commands);
+        if let Some(sending) = sending {
+            let _ = timeout(LAST_WORDS, sending).await;
+        }
+    }
+
     /// Attaches to the runner at a socket; everything since the beginning comes first.
     ///
     /// # Errors
@@ -62,7 +82,7 @@ impl Client {
                 line.clear();
             }
         });
-        tokio::spawn(async move {
+        let sending = tokio::spawn(async move {
             while let Some(command) = ordered.recv().await {
                 let Ok(mut line) = serde_json::to_vec(&command) else { continue };
                 line.push(b'\n');
@@ -71,7 +91,7 @@ impl Client {
                 }
             }
         });
-        Ok(Self { heard, commands, live: true })
+        Ok(Self { sending: Some(sending), ..Self::new(heard, commands, true) })
     }
 
     /// Replays a file: all at once, or `speed` times as fast as it happened.
@@ -98,6 +118,6 @@ impl Client {
                 }
             }
         });
-        Self { heard, commands, live: false }
+        Self::new(heard, commands, false)
     }
 }

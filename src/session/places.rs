@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 /// The longest path a Unix socket may have (`unix(7)`: 108 bytes with the final zero).
 const SOCKET_PATH: usize = 107;
 
-/// The directory of session files, created when it is missing: `$XDG_STATE_HOME/shakedown`, else `~/.local/state/shakedown`.
+/// The directory of session files, which need not exist: `$XDG_STATE_HOME/shakedown`, else `~/.local/state/shakedown`.
 ///
 /// # Errors
-/// One line when there is no such directory and none can be made.
+/// One line when the environment names no place for it.
 pub fn sessions() -> Result<PathBuf, String> {
     let base = match std::env::var_os("XDG_STATE_HOME").filter(|v| !v.is_empty()) {
         Some(dir) => PathBuf::from(dir),
@@ -19,10 +19,7 @@ pub fn sessions() -> Result<PathBuf, String> {
             .ok_or("neither XDG_STATE_HOME nor HOME is set; name the file with --session FILE")?
             .join(".local/state"),
     };
-    let dir = base.join("shakedown");
-    std::fs::create_dir_all(&dir)
-        .map_err(|e| format!("{} cannot be made: {e}; name the file with --session FILE", dir.display()))?;
-    Ok(dir)
+    Ok(base.join("shakedown"))
 }
 
 /// The private directory of sockets: `$XDG_RUNTIME_DIR/shakedown`, else `shakedown-UID` below `/tmp`, mode 0700.

@@ -6,6 +6,7 @@ mod prepare;
 mod presets;
 mod process;
 mod run;
+mod sample;
 mod screen;
 mod watch;
 
@@ -30,6 +31,7 @@ pub fn perform(typed: Typed) -> Ended {
             Ok(0)
         }
         Some(Verb::Inventory { json, root }) => inventory::inventory(json, root),
+        Some(Verb::Sample { root, times, every }) => sample::sample(root, times, every),
         Some(Verb::Agent { root }) => process::agent(root),
         Some(Verb::Worker) => process::worker(),
         Some(Verb::Runner) => process::runner(),

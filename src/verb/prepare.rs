@@ -46,6 +46,12 @@ pub(super) fn refuse(preflight: &Preflight) -> Result<(), String> {
     if refusals.is_empty() { Ok(()) } else { Err(refusals.join("\nshakedown: ")) }
 }
 
+fn made(directory: PathBuf) -> Result<PathBuf, String> {
+    let made = std::fs::create_dir_all(&directory);
+    made.map_err(|e| format!("{} cannot be made: {e}; name the file with --session FILE", directory.display()))?;
+    Ok(directory)
+}
+
 impl Prepared {
     /// Gives the session a name and a file.
     pub(super) fn assign(self, file: Option<&PathBuf>) -> Result<Assignment, String> {
@@ -56,7 +62,7 @@ impl Prepared {
         let base = format!("{host}-{}-{time}", self.plan.name);
         let directory = match file {
             Some(_) => None,
-            None => Some(places::sessions()?),
+            None => Some(made(places::sessions()?)?),
         };
         let running = places::running();
         let path = |name: &str| directory.as_ref().map(|d| d.join(format!("{name}.jsonl")));

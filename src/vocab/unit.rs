@@ -184,38 +184,47 @@ impl FromStr for Quantity {
     }
 }
 
-/// A quantity for people: three significant digits and the prefix that keeps the number below a thousand.
+/// From which size on a unit is printed, what one of it is worth in the unit of the record, and its symbol. Decimal throughout.
+type Scale = &'static [(f64, f64, &'static str)];
+
+fn scale(unit: Unit) -> Scale {
+    match unit {
+        Unit::Bytes => &[(1e12, 1e12, "TB"), (1e9, 1e9, "GB"), (1e6, 1e6, "MB"), (1e3, 1e3, "kB"), (0.0, 1.0, "B")],
+        Unit::MegabytesPerSecond => &[(1e6, 1e6, "TB/s"), (1e4, 1e3, "GB/s"), (0.1, 1.0, "MB/s"), (0.0, 1e-3, "kB/s")],
+        Unit::Gflops => &[(1e4, 1e3, "TFLOPS"), (0.1, 1.0, "GFLOPS"), (0.0, 1e-3, "MFLOPS")],
+        Unit::Seconds => &[(0.1, 1.0, "s"), (1e-3, 1e-3, "ms"), (0.0, 1e-6, "us")],
+        Unit::Milliseconds => &[(1e4, 1e3, "s"), (1.0, 1.0, "ms"), (0.0, 1e-3, "us")],
+        Unit::Microseconds => &[(1e6, 1e6, "s"), (1e3, 1e3, "ms"), (0.0, 1.0, "us")],
+        Unit::Megahertz => &[(1e3, 1e3, "GHz"), (0.0, 1.0, "MHz")],
+        Unit::Iops => &[(1e6, 1e6, "MIOPS"), (1e4, 1e3, "kIOPS"), (0.0, 1.0, "IOPS")],
+        Unit::OpsPerSecond => &[(1e4, 1e3, "kop/s"), (0.0, 1.0, "op/s")],
+        Unit::Count => &[(1e7, 1e6, "M"), (1e5, 1e3, "k"), (0.0, 1.0, "")],
+        _ => &[],
+    }
+}
+
+/// What a value of the size of `like` is divided by, and the symbol that then stands behind it.
+#[must_use]
+pub fn printed_in(unit: Unit, like: f64) -> (f64, &'static str) {
+    let size = like.abs();
+    // Zero is printed in the unit of the record, where the others of its kind are.
+    let step = scale(unit).iter().find(|(from, ..)| size > 0.0 && size >= *from * 0.999_5);
+    step.map_or((1.0, unit.symbol()), |(_, worth, symbol)| (*worth, *symbol))
+}
+
+/// A quantity for people: three significant digits and the prefix that keeps the number short.
 ///
-/// `1.07 GB`, `104 MB/s`, `1.1 MB/s`, `13.2 kIOPS`, `450 us`, `2 %`. Decimal prefixes throughout.
+/// `1.07 GB`, `104 MB/s`, `1.1 MB/s`, `13.2 kIOPS`, `450 us`, `2 %`.
 #[must_use]
 pub fn short(quantity: Quantity) -> String {
-    let Quantity { value, unit } = quantity;
-    let steps: &[(f64, &str)] = match unit {
-        Unit::Bytes => &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")],
-        Unit::MegabytesPerSecond => &[(1e6, "TB/s"), (1e4, "GB/s"), (1.0, "MB/s"), (1e-3, "kB/s")],
-        Unit::Gflops => &[(1e3, "TFLOPS"), (1.0, "GFLOPS"), (1e-3, "MFLOPS")],
-        Unit::Iops => &[(1e6, "MIOPS"), (1e4, "kIOPS"), (1.0, "IOPS")],
-        Unit::Microseconds => &[(1e6, "s"), (1e3, "ms"), (1.0, "us")],
-        Unit::Milliseconds => &[(1e4, "s"), (1.0, "ms"), (1e-3, "us")],
-        _ => &[],
-    };
-    let size = value.abs();
-    let step = steps.iter().find(|(from, _)| size >= *from * 0.999_5).or(steps.last().filter(|_| size > 0.0));
-    let (scale, symbol) = match (step, unit) {
-        (Some((from, symbol)), _) => (scale_of(*from), *symbol),
-        (None, unit) => (1.0, unit.symbol()),
-    };
-    let number = significant(value / scale);
+    let (worth, symbol) = printed_in(quantity.unit, quantity.value);
+    let number = significant(quantity.value / worth);
     if symbol.is_empty() { number } else { format!("{number} {symbol}") }
 }
 
-/// A prefix may start late (10 000 MB/s before GB/s) and still stands for its power of a thousand.
-fn scale_of(from: f64) -> f64 {
-    if from == 1e4 { 1e3 } else { from }
-}
-
 /// Three significant digits, no trailing zeros behind the point, no exponent.
-fn significant(value: f64) -> String {
+#[must_use]
+pub fn significant(value: f64) -> String {
     let digits = match value.abs() {
         v if v >= 99.95 => 0,
         v if v >= 9.995 => 1,
@@ -272,6 +281,7 @@ mod tests {
         assert_eq!(print(1.1, Unit::MegabytesPerSecond), "1.1 MB/s");
         assert_eq!(print(1_250.0, Unit::MegabytesPerSecond), "1250 MB/s");
         assert_eq!(print(12_800.0, Unit::MegabytesPerSecond), "12.8 GB/s");
+        assert_eq!(print(0.998, Unit::MegabytesPerSecond), "1 MB/s");
         assert_eq!(print(0.05, Unit::MegabytesPerSecond), "50 kB/s");
         assert_eq!(print(0.0, Unit::MegabytesPerSecond), "0 MB/s");
         assert_eq!(print(13_200.0, Unit::Iops), "13.2 kIOPS");

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_shakedown");
 /// How long anything may take that is not itself what a test measures.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 /// The look of a poll; a test never waits for a time, only for a state.
 const LOOK: Duration = Duration::from_millis(10);
 

@@ -11,7 +11,7 @@ use crate::vocab::figure::Figure;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::plan::{Shape, Synthetic};
 use crate::vocab::size::ByteSize;
-use crate::vocab::unit::{Quantity, Unit};
+use crate::vocab::unit::{Quantity, Unit, short};
 
 /// Between two additions to the meter; short against the 100 ms of a reading.
 const TICK: Duration = Duration::from_millis(5);
@@ -162,6 +162,23 @@ impl Kernel {
     }
 }
 
+/// A shape as a person would say it.
+fn words(shape: &Shape) -> String {
+    match shape {
+        Shape::Level => "level".to_owned(),
+        Shape::Collapse { after, to } => {
+            format!("falls to {to} after {}", short(Quantity::new(after.0 as f64, Unit::Bytes)))
+        }
+        Shape::Stall { after, lasting } => format!("stalls after {after} for {lasting}"),
+        Shape::Drift { to } => format!("drifts to {} %", to * 100.0),
+        Shape::Oscillate { low, period } => format!("swings to {} % every {period}", low * 100.0),
+        Shape::Fail { after } => format!("fails after {after}"),
+        Shape::Hang { after } => format!("hangs after {after}"),
+        Shape::EatMemory { upto } => format!("eats memory up to {upto}"),
+        Shape::Lie => "lies about its sum".to_owned(),
+    }
+}
+
 impl super::Kernel for Kernel {
     /// Eaten memory is not announced: a runaway does not announce it either.
     fn takes(&self) -> Takes {
@@ -171,7 +188,7 @@ impl super::Kernel for Kernel {
     fn describe(&self) -> Description {
         let labels = BTreeMap::from([
             ("engine".to_owned(), "none: no work is done".to_owned()),
-            ("shape".to_owned(), format!("{:?}", self.load.shape)),
+            ("shape".to_owned(), words(&self.load.shape)),
         ]);
         Description {
             meters: vec![MeterSpec::new(self.name, self.load.rate.unit, true)],

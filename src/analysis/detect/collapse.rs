@@ -103,8 +103,10 @@ impl Watched {
     /// is no rate to speak of: that is a stall, and a collapse once completions come again and stay low.
     fn has_fallen(&self) -> bool {
         let moves = |w: &&Window| w.per_second > 0.0;
-        let moving = self.low().filter(moves).count();
-        self.level > 0.0 && self.last.back().as_ref().is_some_and(moves) && moving > LOOK / 2
+        let (moving, low) = (self.low().filter(moves).count(), self.low().count());
+        // The windows at both ends of a stall are partly healthy and so look low; they are two, and prove nothing.
+        let enough = if moving < low { LOOK } else { LOOK / 2 + 1 };
+        self.level > 0.0 && self.last.back().as_ref().is_some_and(moves) && moving >= enough
     }
 
     /// The latest windows back to the last one that was not low, latest first.
@@ -271,6 +273,7 @@ mod tests {
         let stopped = || Scenario::measuring(vec![]).work(100.0, 30).work(5.0, 1).work(0.0, 25);
         assert_eq!(kinds(&stopped()), [Kind::Stall]);
         assert_eq!(kinds(&stopped().work(1.0, 10)), [Kind::Stall, Kind::Collapse]);
+        assert_eq!(kinds(&stopped().work(5.0, 1).work(100.0, 30)), [Kind::Stall]);
     }
 
     #[test]

@@ -137,6 +137,10 @@ impl State {
         for run in self.runs.iter_mut().filter(|r| r.node == record.node) {
             run.apply(record);
         }
+        // The host's last reading before a run is where the run's share of it begins.
+        if matches!(record.event, Event::RunStarted(_)) {
+            self.share_cpu_time(&record.node);
+        }
     }
 
     fn lose(&mut self, n: u64) {
@@ -165,12 +169,14 @@ impl State {
     }
 
     fn sample(&mut self, record: &Record, of: &[String], values: &[crate::vocab::event::Sample]) {
-        let host = &mut self.node(&record.node).host;
-        let remarks = host.sample(record.at, of, values);
-        let cpu = host.cpu_seconds();
+        let remarks = self.node(&record.node).host.sample(record.at, of, values);
         remarks.into_iter().for_each(|text| self.remark(record, text));
-        let Some(cpu) = cpu else { return };
-        for run in self.runs.iter_mut().filter(|r| r.node == record.node) {
+        self.share_cpu_time(&record.node);
+    }
+
+    fn share_cpu_time(&mut self, node: &NodeName) {
+        let Some(cpu) = self.nodes.get(node).and_then(|n| n.host.cpu_seconds()) else { return };
+        for run in self.runs.iter_mut().filter(|r| &r.node == node) {
             run.sampled(cpu);
         }
     }

@@ -100,6 +100,7 @@ const DIGITS: &[KeyCode] =
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
     key(Place::Screen, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
+    key(Place::Screen, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
     key(Place::Screen, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on").brief("freeze"),
     key(Place::Screen, &[Tab, Down, Char('j')], Action::Next, "Tab Down j", "choose the next run").brief("run"),
     key(Place::Screen, &[BackTab, Up, Char('k')], Action::Previous, "S-Tab Up k", "choose the run before"),
@@ -116,9 +117,9 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::Screen, &[Char('x')], Action::StopRun, "x", "stop the run under way and go on with the next").brief("stop run"),
     control(Place::Screen, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
     control(Place::Screen, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session cleanly; a second one stops at once"),
-    key(Place::Screen, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
     key(Place::Host, &[Esc, Char('H')], Action::Close, "Esc H", "back to the run").brief("back"),
     key(Place::Host, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
+    key(Place::Host, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
     key(Place::Host, &[Tab], Action::Section, "Tab", "give the room to the CPUs, the disks, the NICs, or share it").brief("section"),
     key(Place::Host, &[Down, Char('j')], Action::Scroll(1), "Down j", "scroll the section that has the room").brief("scroll"),
     key(Place::Host, &[Up, Char('k')], Action::Scroll(-1), "Up k", "scroll it back"),
@@ -127,7 +128,6 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::Host, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on").brief("freeze"),
     control(Place::Host, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
     control(Place::Host, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session cleanly; a second one stops at once"),
-    key(Place::Host, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
     key(Place::Help, &[Esc, Char('q'), Char('?'), F(1), Enter, Char(' ')], Action::Close, "Esc", "close").brief("close"),
     control(Place::Help, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session"),
     key(Place::Leave, &[Char('l'), Char('q')], Action::GoOn, "l", "leave the screen, the session goes on").brief("leave"),

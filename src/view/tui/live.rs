@@ -115,12 +115,17 @@ impl Live {
             self.screen.ended = true;
             return true;
         };
+        let open = self.state.verdict.is_none();
         self.fold(&first);
         for _ in 0..BATCH {
             match more.try_recv() {
                 Ok(heard) => self.fold(&heard),
                 Err(_) => break,
             }
+        }
+        if open && self.state.verdict.is_some() {
+            // What was said of a session under way no longer holds.
+            self.screen.said = None;
         }
         self.screen.frozen.is_none()
     }

@@ -120,6 +120,8 @@ pub async fn run(mut client: Client, options: Options) -> Result<Left, ScreenErr
     live.title = options.title.filter(|_| options.glyphs != Glyphs::Ascii);
     live.panic_at = options.panic_at;
     let how = live.follow(&mut canvas, &mut tty, &mut client).await;
+    drop(tty);
+    client.leave().await;
     Ok(Left { state: live.state, how })
 }
 

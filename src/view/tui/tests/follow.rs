@@ -48,7 +48,7 @@ fn client(story: &story::Story, live: bool) -> (Client, Sender<Heard>, Receiver<
     let (sender, heard) = channel(story.records.len().max(1));
     story.records.iter().for_each(|r| sender.try_send(Heard::Record(Box::new(r.clone()))).unwrap());
     let (commands, asked) = channel(8);
-    (Client { heard, commands, live }, sender, asked)
+    (Client::new(heard, commands, live), sender, asked)
 }
 
 /// Plays a script against a session; a session that is not live ends after its records.

@@ -1,0 +1,4 @@
+//! `/etc/os-release` through inventory, conditions, survey and resources.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| shakedown_fuzz::look("etc/os-release", data));

@@ -1,0 +1,4 @@
+//! `/proc/vmstat` through the sampler of `memory`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| shakedown_fuzz::sample("proc/vmstat", "memory", data));
