@@ -16,9 +16,10 @@ const LEAST_CHANGE: f64 = 0.25;
 pub(super) fn movers(state: &State, run: &RunState, onset: Moment) -> Vec<Evidence> {
     let Some(node) = state.nodes.get(&run.node) else { return Vec::new() };
     let own = run.device();
-    let is_single_cpu = |key: &str| key.starts_with("cpu/") && key != "cpu/";
+    // A single CPU says nothing that all of them do not say, a total nothing that its devices do not.
+    let is_part = |key: &str| key.starts_with("cpu/") && key != "cpu/" || key.ends_with("/*");
     let mut moved: Vec<(f64, Evidence)> = Vec::new();
-    for (key, device) in node.host.devices.iter().filter(|(key, _)| !is_single_cpu(key)) {
+    for (key, device) in node.host.devices.iter().filter(|(key, _)| !is_part(key)) {
         let weight = if own.is_some_and(|own| key.strip_prefix("disk/") == Some(own)) { 2.0 } else { 1.0 };
         moved.extend(compare(key, device, onset).map(|(change, evidence)| (weight * change, evidence)));
     }
@@ -28,7 +29,7 @@ pub(super) fn movers(state: &State, run: &RunState, onset: Moment) -> Vec<Eviden
 
 fn compare<'a>(key: &'a str, device: &'a Device, onset: Moment) -> impl Iterator<Item = (f64, Evidence)> + 'a {
     device.rows.iter().filter_map(move |(index, series)| {
-        let row = ROWS.get(*index)?;
+        let row = ROWS.get(*index).filter(|r| !r.detail)?;
         let before = series.median_between(onset - BEFORE, onset)?;
         let after = series.median_between(onset + Span(1), Moment(u64::MAX))?;
         let quantity = |value| Quantity::new(value, row.unit);

@@ -118,6 +118,23 @@ impl Series {
         (!self.bins.is_empty()).then_some(self.origin)
     }
 
+    /// Keeps at least so many readings and bins from now on; what was merged already stays so.
+    pub fn widen(&mut self, capacity: usize) {
+        self.capacity = self.capacity.max(capacity);
+    }
+
+    /// The mean of the kept readings since `from`; none when there is none.
+    #[must_use]
+    pub fn mean_since(&self, from: Moment) -> Option<f64> {
+        let (sum, n) = self
+            .recent
+            .iter()
+            .rev()
+            .take_while(|p| p.at >= from)
+            .fold((0.0, 0_u32), |(sum, n), p| (sum + p.value, n + 1));
+        (n > 0).then(|| sum / f64::from(n))
+    }
+
     /// Whether nothing was ever read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -198,6 +215,16 @@ mod tests {
         series.push(Moment(1_000_000), 5.0);
         series.push(Moment(9_000_000), f64::NAN);
         assert_eq!(series, before);
+    }
+
+    #[test]
+    fn a_series_that_is_widened_keeps_more_from_then_on() {
+        let mut series = filled(64);
+        series.widen(128);
+        (64..128).for_each(|i| series.push(Moment(1_000_000 + i * 100_000), i as f64));
+        assert_eq!((series.recent.len(), series.bins.len()), (128, 128));
+        assert_eq!(series.mean_since(Moment(1_000_000 + 126 * 100_000)), Some(126.5));
+        assert_eq!(series.mean_since(Moment(u64::MAX)), None);
     }
 
     #[test]

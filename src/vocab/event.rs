@@ -108,7 +108,7 @@ pub enum Event {
     Described(Vec<Described>),
     /// A reading of host series.
     Sampled {
-        /// The devices that were read, as `source/device`; empty when all were.
+        /// What was read: a device as `source/device`, every device of a source as `source`; empty when all sources were.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         of: Vec<String>,
         /// The series that changed; one that was read and is left out stands where it stood.
@@ -276,6 +276,8 @@ pub struct Described {
 pub enum SampleKind {
     /// Cumulative; only differences mean something.
     Counter,
+    /// Cumulative in 32 bits; wraps at 2³².
+    Counter32,
     /// The value itself means something.
     Gauge,
 }

@@ -240,10 +240,12 @@ fn progress() -> BoxedStrategy<Event> {
 }
 
 fn described() -> BoxedStrategy<Event> {
-    let source = prop::sample::select(vec!["cpu", "disk", "net", "memory", "pressure", "x"]);
-    let fields =
-        vec!["user", "idle", "steal", "reads", "read_ms", "busy_ms", "queue_ms", "rx_bytes", "dirty", "some_us"];
-    let kind = prop::sample::select(vec![SampleKind::Counter, SampleKind::Gauge]);
+    let source = prop::sample::select(vec!["cpu", "disk", "net", "memory", "pressure", "clock", "self", "x"]);
+    let fields = vec![
+        "user", "idle", "steal", "reads", "read_ms", "busy_ms", "queue_ms", "rx_bytes", "speed", "leaf", "mhz",
+        "present", "dirty", "some_us",
+    ];
+    let kind = prop::sample::select(vec![SampleKind::Counter, SampleKind::Counter32, SampleKind::Gauge]);
     let one = (0_u32..12, source, prop_oneof![Just(String::new()), text()], prop::sample::select(fields), kind, unit());
     let one = one.prop_map(|(id, source, device, field, kind, unit)| Described {
         id,
@@ -257,7 +259,7 @@ fn described() -> BoxedStrategy<Event> {
 }
 
 fn sampled() -> BoxedStrategy<Event> {
-    let of = prop_oneof![3 => Just(vec![]), 1 => vec(prop_oneof![Just("cpu/".to_owned()), text()], 0..2)];
+    let of = prop_oneof![3 => Just(vec![]), 1 => vec(prop_oneof![Just("cpu/".to_owned()), Just("disk".to_owned()), text()], 0..2)];
     let values = vec((0_u32..12, finite()).prop_map(|(id, value)| Sample(id, value)), 0..8);
     (of, values).prop_map(|(of, values)| Event::Sampled { of, values }).boxed()
 }

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::delta::{CPU_STATES, Delta, Field};
-use super::rows::ROWS;
+use super::delta::{CPU_STATES, Step};
+use super::device::Device;
+use super::rows::{ROWS, rows_of};
+use super::totals::Sum;
 use crate::analysis::series::Series;
 use crate::vocab::event::{Described, Sample};
 use crate::vocab::moment::{Moment, Span};
 
-/// Readings kept of a row as they came: four minutes at one a second.
-const RECENT: usize = 240;
+/// More devices of a source than this are a crowd, of which each keeps less.
+const CROWD: usize = 16;
 
-/// A reading of the node's CPU time, in seconds since boot.
+/// The node's CPU time, in seconds since the first reading. Only what was gained is in it: a counter that fell or was reset took nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuSeconds {
     /// Of all CPUs, idle and stolen time included.
@@ -20,97 +22,184 @@ pub struct CpuSeconds {
     pub steal: f64,
 }
 
-/// A device and its rows.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Device {
-    fields: Vec<Field>,
-    before: Moment,
-    /// The latest reading.
-    pub at: Moment,
-    /// Its derived series, by index into [`ROWS`].
-    pub rows: BTreeMap<usize, Series>,
-}
-
 /// The counters of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Host {
     places: BTreeMap<u32, (String, usize)>,
-    /// By `source/device`.
+    /// By `source/device`; `disk/*` and `net/*` are totals, see [`Host::total_of`].
     pub devices: BTreeMap<String, Device>,
+    /// The latest reading of any device.
+    pub at: Moment,
+    pub(super) sums: BTreeMap<String, Sum>,
+    pub(super) ranks: BTreeMap<String, Vec<String>>,
+    cpu: Option<CpuSeconds>,
 }
 
 impl Host {
-    /// Takes in the numbers that stand for series.
+    /// Takes in the numbers that stand for series. A name that comes with other numbers is that of another device, which begins anew.
     pub(super) fn describe(&mut self, described: &[Described]) {
         for d in described {
             let key = format!("{}/{}", d.source, d.device);
-            let device = self.devices.entry(key.clone()).or_default();
-            let place = device.fields.iter().position(|f| f.name == d.field).unwrap_or_else(|| {
-                device.fields.push(Field { name: d.field.clone(), kind: d.kind, before: None, now: None });
-                device.fields.len() - 1
-            });
-            self.places.insert(d.id, (key, place));
+            if is_made(&key) {
+                continue;
+            }
+            if self.devices.get(&key).is_some_and(|device| device.is_another(d)) {
+                self.places.retain(|_, (of, _)| *of != key);
+                self.devices.remove(&key);
+            }
+            if !self.devices.contains_key(&key) {
+                let crowd = d.source == "cpu" && !d.device.is_empty() || self.of_source(&d.source).count() >= CROWD;
+                self.devices.insert(key.clone(), Device::new(crowd));
+            }
+            if let Some(device) = self.devices.get_mut(&key) {
+                self.places.insert(d.id, (key, device.describe(d)));
+            }
         }
     }
 
-    /// Takes in a reading of the devices `of` (all when empty).
-    pub(super) fn sample(&mut self, at: Moment, of: &[String], values: &[Sample]) {
-        let read: Vec<String> = if of.is_empty() { self.devices.keys().cloned().collect() } else { of.to_vec() };
-        for key in &read {
-            if let Some(device) = self.devices.get_mut(key) {
-                device.before = device.at;
-                device.at = at;
-                device.fields.iter_mut().for_each(|f| f.before = f.now);
-            }
+    /// An agent has started: its numbers mean what it will say, its counters are read anew. After a restart of the node, whose clock
+    /// began again as well, nothing of before can be gone on with.
+    pub(super) fn rejoin(&mut self, at: Moment) {
+        self.places.clear();
+        if at < self.at {
+            *self = Self::default();
         }
+        self.devices.values_mut().for_each(Device::seed_anew);
+    }
+
+    /// Takes in a reading of the devices `of` (all when empty; `disk` is every disk); gives what is to be remarked.
+    pub(super) fn sample(&mut self, at: Moment, of: &[String], values: &[Sample]) -> Vec<String> {
+        let silent = at.since(self.at);
+        let full = of.len() != 1 || !of[0].contains('/');
+        let mut read = self.read(of);
+        read.retain(|key| self.devices.get_mut(key).is_some_and(|d| d.begin(at)));
         for Sample(id, value) in values {
-            let Some((key, place)) = self.places.get(id) else { continue };
-            if let Some(field) = self.devices.get_mut(key).and_then(|d| d.fields.get_mut(*place)) {
-                field.now = Some(*value);
+            if let Some((key, place)) = self.places.get(id)
+                && let Some(device) = self.devices.get_mut(key)
+            {
+                device.take(*place, *value);
             }
         }
+        let mut remarks = Vec::new();
+        let mut gap: Option<Span> = None;
         for key in &read {
             if let Some(device) = self.devices.get_mut(key) {
-                device.derive(key);
+                if !full {
+                    device.single_out();
+                }
+                device.settle(key, &mut remarks);
+                gap = gap.max(device.reading.gap);
             }
+            self.sum_up(key);
         }
+        // A single device that was not read for a while was away; when nothing was read at all, it was the reader.
+        if let Some(gap) = gap.filter(|gap| silent.0 >= gap.0) {
+            remarks.push(format!("gap of {:.0} s: the node slept or the agent was stopped", gap.as_seconds()));
+        }
+        self.at = self.at.max(at);
+        if read.iter().any(|key| key == "cpu/") {
+            self.spend();
+        }
+        if full && !read.is_empty() {
+            self.miss(&read, at);
+            self.conclude(&read, at);
+        }
+        remarks
+    }
+
+    /// The keys of the devices that a reading is of, in order.
+    fn read(&self, of: &[String]) -> Vec<String> {
+        let all = self.devices.keys().filter(|key| !is_made(key));
+        if of.is_empty() {
+            return all.cloned().collect();
+        }
+        let mut names: Vec<&str> = of.iter().map(String::as_str).collect();
+        names.sort_unstable();
+        let named = |name: &str| names.binary_search(&name).is_ok();
+        all.filter(|key| named(key) || key.split_once('/').is_some_and(|(source, _)| named(source))).cloned().collect()
+    }
+
+    /// Counts the devices that a reading of others of their source went by without.
+    fn miss(&mut self, read: &[String], at: Moment) {
+        let mut sources: Vec<&str> = read.iter().filter_map(|key| key.split('/').next()).collect();
+        sources.dedup();
+        let missed = |key: &String| {
+            let source = key.split('/').next().unwrap_or_default();
+            read.binary_search(key).is_err() && sources.contains(&source) && !is_made(key)
+        };
+        for (_, device) in self.devices.iter_mut().filter(|(key, _)| missed(key)) {
+            device.miss(at);
+        }
+    }
+
+    /// Adds up the CPU time of the latest reading.
+    fn spend(&mut self) {
+        let Some(device) = self.devices.get("cpu/").filter(|d| d.reading.later) else { return };
+        let field = |name: &str| device.fields.iter().find(|f| f.name == name);
+        if field("idle").and_then(|f| f.now).is_none() {
+            return;
+        }
+        let gained = |name: &str| match field(name).map(|f| f.step) {
+            Some(Step::By(gained)) => gained,
+            _ => 0.0,
+        };
+        let before = self.cpu.unwrap_or_default();
+        let all = before.all + CPU_STATES.iter().map(|s| gained(s)).sum::<f64>();
+        self.cpu = Some(CpuSeconds { all, steal: before.steal + gained("steal") });
     }
 
     /// The node's CPU time; none before it was read.
     #[must_use]
     pub fn cpu_seconds(&self) -> Option<CpuSeconds> {
-        let fields = &self.devices.get("cpu/")?.fields;
-        let value = |name: &str| fields.iter().find(|f| f.name == name).and_then(|f| f.now);
-        value("idle")?;
-        let all = CPU_STATES.iter().filter_map(|s| value(s)).sum();
-        Some(CpuSeconds { all, steal: value("steal").unwrap_or(0.0) })
+        self.cpu
+    }
+
+    /// The devices of a source by name, without its total.
+    pub fn of_source(&self, source: &str) -> impl Iterator<Item = (&str, &Device)> {
+        let from = format!("{source}/");
+        let begins = from.clone();
+        let range = self.devices.range(from..).take_while(move |(key, _)| key.starts_with(&begins));
+        let skipped = source.len() + 1;
+        range.map(move |(key, device)| (&key[skipped..], device)).filter(|(name, _)| *name != "*")
     }
 
     /// A derived series by its device (`disk/vda`) and row name.
     #[must_use]
     pub fn row(&self, device: &str, name: &str) -> Option<&Series> {
-        let source = device.split('/').next()?;
-        let index = ROWS.iter().position(|r| r.source == source && r.name == name)?;
+        let range = rows_of(device.split('/').next()?);
+        let index = range.clone().zip(&ROWS[range]).find(|(_, r)| r.name == name)?.0;
         self.devices.get(device)?.rows.get(&index)
+    }
+
+    /// The value of a row at the latest reading of its device; none where that reading gave none.
+    #[must_use]
+    pub fn latest(&self, device: &str, name: &str) -> Option<f64> {
+        let at = self.devices.get(device)?.at;
+        self.row(device, name)?.last().filter(|p| p.at == at).map(|p| p.value)
+    }
+
+    /// The raw value of a field as it was read last.
+    #[must_use]
+    pub fn raw(&self, device: &str, field: &str) -> Option<f64> {
+        self.devices.get(device)?.fields.iter().find(|f| f.name == field)?.now
+    }
+
+    /// The speed of a NIC's link in Mb/s; none where it is not known, or the NIC itself proves it wrong.
+    #[must_use]
+    pub fn link_speed(&self, nic: &str) -> Option<f64> {
+        Some(self.devices.get(&format!("net/{nic}"))?.link()? * 8.0 / 1e6)
+    }
+
+    /// How old the latest reading of a device is at `now`, on the node's clock.
+    #[must_use]
+    pub fn age(&self, device: &str, now: Moment) -> Option<Span> {
+        Some(now.since(self.devices.get(device)?.at))
     }
 }
 
-impl Device {
-    fn derive(&mut self, key: &str) {
-        let source = key.split('/').next().unwrap_or_default();
-        // A single CPU needs no more than its load: a machine with 480 of them would fill the memory otherwise.
-        let one_cpu = source == "cpu" && key.len() > "cpu/".len();
-        let delta = Delta { fields: &self.fields, seconds: self.at.since(self.before).as_seconds() };
-        for (index, row) in ROWS.iter().enumerate().filter(|(_, r)| r.source == source) {
-            if one_cpu && row.name != "busy" {
-                continue;
-            }
-            if let Some(value) = (row.of)(&delta) {
-                let capacity = if one_cpu { RECENT / 4 } else { RECENT };
-                self.rows.entry(index).or_insert_with(|| Series::new(capacity, Span::seconds(1))).push(self.at, value);
-            }
-        }
-    }
+/// Whether this device is made here, of others.
+fn is_made(key: &str) -> bool {
+    key.ends_with("/*") || key == "clock/"
 }
 
 #[cfg(test)]

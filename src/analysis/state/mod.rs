@@ -9,14 +9,18 @@
 //! ```
 
 mod delta;
+mod device;
 mod host;
 mod rows;
 mod run;
+mod totals;
 
 use std::collections::BTreeMap;
 
-pub use host::{Device, Host};
-pub use rows::{ROWS, Row};
+pub use delta::Delta;
+pub use device::Device;
+pub use host::{CpuSeconds, Host};
+pub use rows::{ROWS, Row, rows_of};
 pub use run::{IterationState, MeterState, RunState, Status};
 
 use crate::vocab::event::{Event, Opening, Record};
@@ -112,6 +116,7 @@ impl State {
                 node.inventory = Some((**inventory).clone());
                 node.conditions = conditions.clone();
                 node.lost = None;
+                node.host.rejoin(record.at);
             }
             Event::NodeLost { why } => self.node(&record.node).lost = Some(why.clone()),
             Event::Surveyed(survey) => self.node(&record.node).survey = Some((**survey).clone()),
@@ -164,7 +169,8 @@ impl State {
     }
 
     fn sample(&mut self, record: &Record, of: &[String], values: &[crate::vocab::event::Sample]) {
-        self.node(&record.node).host.sample(record.at, of, values);
+        let remarks = self.node(&record.node).host.sample(record.at, of, values);
+        remarks.into_iter().for_each(|text| self.remark(record, text));
         self.share_cpu_time(&record.node);
     }
 

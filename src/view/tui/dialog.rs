@@ -16,7 +16,7 @@ const NAMES: u16 = 12;
 pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     match &view.screen.dialog {
         Dialog::None => {}
-        Dialog::Help => help(area, brush),
+        Dialog::Help => help(area, view.screen.home(), brush),
         Dialog::Leave => question(area, "Leave?", &["The session can go on without this screen."], Place::Leave, brush),
         Dialog::StopRun => {
             let name = view.state.running().next().map_or_else(String::new, |r| r.name.to_string());
@@ -38,8 +38,8 @@ fn open(area: Rect, size: (u16, u16), title: &str, brush: &mut Brush<'_>) -> Rec
     brush.frame(place, Role::FrameFocus, (title, ""))
 }
 
-fn help(area: Rect, brush: &mut Brush<'_>) {
-    let keys = || KEYS.iter().filter(|k| k.place == Place::Screen);
+fn help(area: Rect, place: Place, brush: &mut Brush<'_>) {
+    let keys = || KEYS.iter().filter(|k| k.place == place);
     let height = keys().count() as u16 + 2;
     let inner = open(area, (78, height), "Keys", brush);
     for (y, key) in (inner.y..inner.bottom()).zip(keys()) {

@@ -3,9 +3,11 @@
 use ratatui::layout::Rect;
 
 use super::grid::Grid;
+use super::host::too_old;
 use super::look::Brush;
 use super::pane::View;
 use super::plot;
+use super::screen::is_running;
 use crate::analysis::series::Series;
 use crate::analysis::state::{Host, ROWS, RunState};
 use crate::view::format;
@@ -131,10 +133,18 @@ fn named(host: &Host, counter: &str) -> Option<(String, &'static str)> {
 /// The heads of the two columns of values, on the row of the axis.
 pub(super) fn heads(view: &View<'_>, (grid, y): (&Grid, u16), brush: &mut Brush<'_>) {
     let first = if view.finding().is_some() { "before" } else { "least" };
-    let second = if view.screen.cursor.is_some() { "cursor" } else { "last" };
+    let second =
+        if view.screen.cursor.is_some() { "cursor".to_owned() } else { age(view).unwrap_or("last".to_owned()) };
     let (middle, end) = columns(grid);
     brush.text_before(middle, y, first, Role::Dim);
-    brush.text_before(end, y, second, Role::Dim);
+    brush.text_before(end, y, &second, Role::Dim);
+}
+
+/// How old the latest reading is, where it is too old to stand for the present of a run under way.
+fn age(view: &View<'_>) -> Option<String> {
+    let run = view.run.filter(|run| is_running(run))?;
+    let host = &view.state.nodes.get(&run.node)?.host;
+    too_old(view.state.node_now(&run.node).since(host.at)).filter(|_| !host.devices.is_empty())
 }
 
 /// Where the two columns of values end.
@@ -185,7 +195,8 @@ fn row(view: &View<'_>, row: &HostRow<'_>, (grid, area): (&Grid, Rect), brush: &
     let (first, second) = format::pair(before.or(last).unwrap_or(0.0), last.or(before).unwrap_or(0.0), row.unit);
     let known = |value: Option<f64>, text: String| value.map_or_else(|| "-".to_owned(), |_| text);
     brush.text_before(middle, y, &known(before, first), Role::Dim);
-    brush.text_before(end, y, &known(last, second), Role::Strong);
+    let role = if age(view).is_some() { Role::Dim } else { Role::Strong };
+    brush.text_before(end, y, &known(last, second), role);
 }
 
 /// The smallest full height of a row, so that next to nothing looks like next to nothing.

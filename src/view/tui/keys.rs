@@ -21,6 +21,12 @@ pub(super) enum Action {
     Earlier,
     Later,
     Cursor,
+    /// The host screen.
+    Host,
+    /// The next part of the host screen.
+    Section,
+    /// So many lines down.
+    Scroll(i8),
     Redraw,
     Close,
     GoOn,
@@ -36,6 +42,8 @@ pub(super) enum Action {
 pub(super) enum Place {
     /// Nothing is open.
     Screen,
+    /// The host screen.
+    Host,
     /// The help.
     Help,
     /// The question of how to leave.
@@ -83,7 +91,7 @@ impl Key {
     }
 }
 
-use KeyCode::{BackTab, Backspace, Char, Down, End, Enter, Esc, F, Left, Right, Tab, Up};
+use KeyCode::{BackTab, Backspace, Char, Down, End, Enter, Esc, F, Left, PageDown, PageUp, Right, Tab, Up};
 
 const DIGITS: &[KeyCode] =
     &[Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9')];
@@ -104,10 +112,22 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::Screen, &[Right, Char('l')], Action::Later, "Right l", "forward in time; with the cursor on, move it"),
     key(Place::Screen, &[End, Esc], Action::Current, "End Esc", "back to now, and to the run under way"),
     key(Place::Screen, &[Char('c')], Action::Cursor, "c", "cursor on and off: the values at one instant").brief("cursor"),
-    key(Place::Screen, &[Char('n')], Action::Note, "n", "put a remark on the time axis and into the record").brief("note"),
+    key(Place::Screen, &[Char('H')], Action::Host, "H", "the host: every CPU, disk and NIC, and back").brief("host"),
+    key(Place::Screen, &[Char('n')], Action::Note, "n", "put a remark on the time axis and into the record"),
     key(Place::Screen, &[Char('x')], Action::StopRun, "x", "stop the run under way and go on with the next").brief("stop run"),
     control(Place::Screen, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
     control(Place::Screen, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session cleanly; a second one stops at once"),
+    key(Place::Host, &[Esc, Char('H')], Action::Close, "Esc H", "back to the run").brief("back"),
+    key(Place::Host, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
+    key(Place::Host, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
+    key(Place::Host, &[Tab], Action::Section, "Tab", "give the room to the CPUs, the disks, the NICs, or share it").brief("section"),
+    key(Place::Host, &[Down, Char('j')], Action::Scroll(1), "Down j", "scroll the section that has the room").brief("scroll"),
+    key(Place::Host, &[Up, Char('k')], Action::Scroll(-1), "Up k", "scroll it back"),
+    key(Place::Host, &[PageDown], Action::Scroll(10), "PgDn", "scroll it by ten lines"),
+    key(Place::Host, &[PageUp], Action::Scroll(-10), "PgUp", "scroll it back by ten lines"),
+    key(Place::Host, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on").brief("freeze"),
+    control(Place::Host, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
+    control(Place::Host, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session cleanly; a second one stops at once"),
     key(Place::Help, &[Esc, Char('q'), Char('?'), F(1), Enter, Char(' ')], Action::Close, "Esc", "close").brief("close"),
     control(Place::Help, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session"),
     key(Place::Leave, &[Char('l'), Char('q')], Action::GoOn, "l", "leave the screen, the session goes on").brief("leave"),
@@ -168,7 +188,7 @@ mod tests {
 
     #[test]
     fn every_dialog_can_be_closed_and_every_place_heeds_ctrl_c() {
-        for place in [Place::Screen, Place::Help, Place::Leave, Place::Ask, Place::Note, Place::List] {
+        for place in [Place::Screen, Place::Host, Place::Help, Place::Leave, Place::Ask, Place::Note, Place::List] {
             let interrupt = KeyEvent::new(Char('c'), KeyModifiers::CONTROL);
             assert_eq!(action(place, interrupt), Some(Action::Interrupt), "{place:?}");
             let escape = KeyEvent::new(Esc, KeyModifiers::NONE);

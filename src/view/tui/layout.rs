@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::look::Brush;
 use super::pane::{Pane, Rows, View};
-use super::{dialog, finding, footer, header, log, plan, stage, verdict};
+use super::{dialog, finding, footer, header, host, log, plan, stage, verdict};
 use crate::view::theme::Role;
 
 /// Below this nothing useful can be shown.
@@ -12,6 +12,12 @@ pub(super) const SMALLEST: (u16, u16) = (60, 16);
 
 /// From top to bottom.
 const PANES: &[Pane] = &[header::PANE, finding::PANE, plan::PANE, verdict::PANE, stage::PANE, log::PANE, footer::PANE];
+
+/// The same while the host is looked at.
+const HOST_PANES: &[Pane] = {
+    let [cpus, memory, disks, nics] = host::PANES;
+    &[header::PANE, finding::PANE, cpus, memory, disks, nics, footer::PANE]
+};
 
 /// Paints the screen.
 pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
@@ -22,9 +28,10 @@ pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
         brush.text((area.x, area.y), &text, Role::Warn, area.width);
         return;
     }
-    let wishes: Vec<Rows> = PANES.iter().map(|p| (p.rows)(view, (area.width, area.height))).collect();
+    let panes = if view.screen.glance.is_some() { HOST_PANES } else { PANES };
+    let wishes: Vec<Rows> = panes.iter().map(|p| (p.rows)(view, (area.width, area.height))).collect();
     let mut y = area.y;
-    for (pane, height) in PANES.iter().zip(share_out(&wishes, area.height)) {
+    for (pane, height) in panes.iter().zip(share_out(&wishes, area.height)) {
         let height = height.min(area.bottom().saturating_sub(y));
         if height > 0 {
             (pane.draw)(view, Rect::new(area.x, y, area.width, height), brush);

@@ -12,6 +12,8 @@
 //!  ? help   Space freeze   c cursor   x stop run   q leave                        footer
 //! ```
 //!
+//! The host screen (`host`, key H) puts every CPU, disk and NIC in the place of plan, stage and log.
+//!
 //! `live` is the loop, `screen` what the person has chosen, `layout` the table of panes, `keys` the table of keys. Drawing
 //! is a pure function of the state, the choices and the look; it changes nothing.
 
@@ -22,6 +24,7 @@ mod finding;
 mod footer;
 mod grid;
 mod header;
+mod host;
 mod hosts;
 mod keys;
 mod layout;

@@ -4,10 +4,12 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::How;
 use super::axis::Axis;
+use super::host::Glance;
 use super::keys::{self, Action, Place};
 use crate::analysis::state::{RunState, State, Status};
 use crate::vocab::finding::Finding;
 use crate::vocab::moment::{Moment, Span};
+use crate::vocab::name::NodeName;
 use crate::vocab::order::Command;
 
 /// The stretches of time that the zoom steps through, in seconds; beyond the last lies the whole session.
@@ -65,6 +67,8 @@ pub(super) struct Screen {
     /// What was known when the view was frozen.
     pub(super) frozen: Option<Box<State>>,
     pub(super) dialog: Dialog,
+    /// What is looked at on the host screen; none while it is closed.
+    pub(super) glance: Option<Glance>,
     /// A word of the screen's own, for the footer.
     pub(super) said: Option<&'static str>,
     pub(super) stopping: bool,
@@ -79,12 +83,17 @@ pub(super) struct Screen {
 impl Screen {
     pub(super) fn place(&self) -> Place {
         match self.dialog {
-            Dialog::None => Place::Screen,
+            Dialog::None => self.home(),
             Dialog::Help => Place::Help,
             Dialog::Leave => Place::Leave,
             Dialog::StopRun => Place::Ask,
             Dialog::Note(_) => Place::Note,
         }
+    }
+
+    /// The screen below whatever is open.
+    pub(super) fn home(&self) -> Place {
+        if self.glance.is_some() { Place::Host } else { Place::Screen }
     }
 
     /// What is shown: the session, or what was known of it when the view was frozen.
@@ -102,6 +111,11 @@ impl Screen {
         };
         let last = || state.runs.iter().rev().find(|r| r.started.is_some());
         chosen.or_else(|| state.running().next()).or_else(worst).or_else(last).or_else(|| state.runs.first())
+    }
+
+    /// The node on the screen: that of the run on the chart.
+    pub(super) fn node<'a>(&self, state: &'a State) -> Option<&'a NodeName> {
+        self.run(state).map(|r| &r.node).or_else(|| state.nodes.keys().next())
     }
 
     /// The time shown of a run, on its node's clock.
@@ -151,7 +165,10 @@ impl Screen {
     fn act(&mut self, action: Action, pressed: KeyEvent, state: &State) -> Effect {
         match action {
             Action::Help => self.open(Dialog::Help),
+            Action::Close if self.dialog == Dialog::None => self.glance = None,
             Action::Close => self.open(Dialog::None),
+            Action::Host => self.glance = Some(Glance::default()),
+            Action::Section | Action::Scroll(_) => self.look_around(action, state),
             Action::Leave => return self.leave(state),
             Action::Interrupt => return self.interrupt(state),
             Action::StopRun => self.ask_to_stop(state),
@@ -300,6 +317,17 @@ impl Screen {
         }
         let until = moved(axis.to, step(axis.length(), STEPS)).max(first + step(axis.length(), 2));
         self.until = (until < now.max(run.ended.map_or(axis.to, |_| now))).then_some(until);
+    }
+
+    fn look_around(&mut self, action: Action, state: &State) {
+        let shown = self.shown(state);
+        let host = self.node(shown).and_then(|n| shown.nodes.get(n)).map(|n| &n.host);
+        let Some(mut glance) = self.glance else { return };
+        match action {
+            Action::Scroll(lines) => glance.scroll_by(lines, host),
+            _ => glance.turn(),
+        }
+        self.glance = Some(glance);
     }
 
     fn toggle_cursor(&mut self, state: &State) {

@@ -1,6 +1,8 @@
 //! What a person sees, and what the keys do.
 
 mod follow;
+mod host;
+mod machine;
 mod screens;
 mod story;
 

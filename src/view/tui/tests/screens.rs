@@ -8,7 +8,7 @@ use crate::vocab::event::{Event, Outcome};
 use crate::vocab::moment::Span;
 use ratatui::layout::Rect;
 
-fn snapshot(name: &str, text: &str) {
+pub(super) fn snapshot(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../../../../tests/snapshots");
     settings.set_prepend_module_to_snapshot(false);
@@ -16,7 +16,7 @@ fn snapshot(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-const SMALL: (u16, u16) = (80, 24);
+pub(super) const SMALL: (u16, u16) = (80, 24);
 
 fn stories() -> [(&'static str, State); 5] {
     [
