@@ -108,7 +108,7 @@ pub enum Event {
     Described(Vec<Described>),
     /// A reading of host series.
     Sampled {
-        /// The devices that were read, as `source/device`; empty when all were.
+        /// What was read: a device as `source/device`, every device of a source as `source`; empty when all sources were.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         of: Vec<String>,
         /// The series that changed; one that was read and is left out stands where it stood.
@@ -259,7 +259,7 @@ pub enum Outcome {
 pub struct Described {
     /// Its number in `Sampled`, unique on the node for the life of the agent.
     pub id: u32,
-    /// The sampler: `cpu`, `disk`, `net`, `memory`, `pressure`.
+    /// The sampler: `cpu`, `disk`, `net`; `session/RECORD.md` lists them.
     pub source: String,
     /// The device: `3`, `vda`, `eth0`; empty for the whole node.
     pub device: String,
@@ -276,6 +276,8 @@ pub struct Described {
 pub enum SampleKind {
     /// Cumulative; only differences mean something.
     Counter,
+    /// A counter that the kernel keeps in 32 bits: a fall from near 2³² to near 0 is a wrap and no reset.
+    Counter32,
     /// The value itself means something.
     Gauge,
 }
