@@ -118,7 +118,7 @@ mod tests {
     use crate::vocab::event::SampleKind::Counter;
     use crate::vocab::unit::Unit;
 
-    struct Fake(&'static str, Duration, u32);
+    struct Fake(&'static str, u32);
 
     impl Sampler for Fake {
         fn source(&self) -> &'static str {
@@ -126,29 +126,28 @@ mod tests {
         }
 
         fn sample(&mut self, into: &mut Sink) -> std::io::Result<()> {
-            std::thread::sleep(self.1);
-            self.2 += 1;
-            into.put("x", &[("n", Counter, Unit::Count, f64::from(self.2))]);
+            self.1 += 1;
+            into.put("x", &[("n", Counter, Unit::Count, f64::from(self.1))]);
             Ok(())
         }
     }
 
-    fn pace(fakes: &[(&'static str, u64)]) -> Pace {
-        let fakes =
-            fakes.iter().map(|(name, ms)| -> Box<dyn Sampler> { Box::new(Fake(name, Duration::from_millis(*ms), 0)) });
-        Pace::new(fakes.collect())
+    fn pace(fakes: &[&'static str]) -> Pace {
+        Pace::new(fakes.iter().map(|name| -> Box<dyn Sampler> { Box::new(Fake(name, 0)) }).collect())
     }
 
-    /// How often each of the sources is read in so many readings.
-    fn count(pace: &mut Pace, readings: u32) -> Vec<usize> {
+    /// How often each source is read in so many readings, were these what they cost in milliseconds.
+    fn count(costs: &[(&'static str, u64)], readings: u32) -> Vec<u32> {
+        let mut pace = pace(&costs.iter().map(|(name, _)| *name).collect::<Vec<_>>());
         let mut sink = Sink::default();
-        let names: Vec<&str> = pace.paced.iter().map(|p| p.sampler.source()).collect();
-        let mut counts = vec![0; names.len()];
+        let mut counts = vec![0; costs.len()];
         for _ in 0..readings {
             let read = pace.read_due(&mut sink);
-            for (count, name) in counts.iter_mut().zip(&names) {
-                *count += usize::from(read.is_empty() || read.iter().any(|r| r == name));
+            for ((name, ms), (count, paced)) in costs.iter().zip(counts.iter_mut().zip(&mut pace.paced)) {
+                *count += u32::from(read.is_empty() || read.iter().any(|r| r == name));
+                paced.costs = [Duration::from_millis(*ms); REMEMBERED];
             }
+            pace.adapt();
         }
         counts
     }
@@ -156,24 +155,32 @@ mod tests {
     #[test]
     fn cheap_sources_are_read_each_time_and_then_none_is_named() {
         let mut sink = Sink::default();
-        let mut pace = pace(&[("a", 0), ("b", 0)]);
+        let mut pace = pace(&["a", "b"]);
         assert!(pace.read_due(&mut sink).is_empty() && pace.read_due(&mut sink).is_empty());
         assert_eq!(sink.take().1.len(), 4);
     }
 
     #[test]
     fn a_dear_source_takes_turns_and_the_dearest_the_rarest() {
-        let mut pace = pace(&[("cpu", 4), ("a", 4), ("b", 40), ("c", 0)]);
-        let counts = count(&mut pace, 65);
-        assert_eq!((counts[0], counts[3]), (65, 65), "the core and the cheap are read each time");
-        assert!((20..=34).contains(&counts[1]), "{counts:?}");
-        assert!(counts[2] <= 12 && counts[2] >= 3, "{counts:?}");
+        assert_eq!(count(&[("cpu", 4), ("a", 4), ("b", 40), ("c", 0)], 64), [64, 32, 5, 64]);
+        assert_eq!(count(&[("cpu", 4), ("a", 1)], 64), [64, 64], "within the budget");
+        assert_eq!(count(&[("cpu", 14), ("disk", 3)], 64), [32, 64], "even the core keeps it");
+        assert_eq!(count(&[("a", 60_000)], 128)[0], 3, "and there is an end to it");
+    }
+
+    #[test]
+    fn a_reading_that_was_interrupted_once_costs_no_more() {
+        let mut pace = pace(&["a"]);
+        pace.paced[0].costs = [3, 90, 1, 3].map(Duration::from_millis);
+        pace.paced[0].read = 9;
+        pace.adapt();
+        assert_eq!(pace.paced[0].every, 1);
     }
 
     #[test]
     fn one_device_is_read_from_its_source_alone() {
         let mut sink = Sink::default();
-        let mut pace = pace(&[("a", 0), ("b", 0)]);
+        let mut pace = pace(&["a", "b"]);
         pace.read_device(&mut sink, "b/x");
         pace.read_device(&mut sink, "b/y");
         pace.read_device(&mut sink, "nonsense");
