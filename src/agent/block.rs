@@ -59,6 +59,39 @@ pub(super) fn whole(root: &Path, name: &str) -> String {
     }
 }
 
+/// Stems of devices that software makes up of others, for where sysfs does not show of which.
+const STACKED: [&str; 8] = ["bcache", "dm-", "drbd", "loop", "md", "ram", "zd", "zram"];
+
+/// Whether the I/O of a device counts in a total of the node: each physical device once, and nothing that is made up of others.
+///
+/// A device with `slaves` (dm, md, bcache) is made up of those, so they count. A multipath device is the exception: it counts, and the
+/// disks that are its paths, which it is a `holder` of, do not.
+pub(super) fn leaf(root: &Path, name: &str) -> bool {
+    let class = root.join("sys/class/block");
+    let multipath =
+        |name: &str| host::value(&class.join(name).join("dm/uuid")).is_some_and(|u| u.starts_with("mpath-"));
+    let name = name.replace('/', "!");
+    let entry = class.join(&name);
+    if multipath(&name) {
+        return true;
+    }
+    let stacked = || {
+        STACKED.iter().any(|stem| name.strip_prefix(stem).is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit())))
+    };
+    host::names(&entry.join("slaves")).is_empty()
+        && !stacked()
+        && !host::names(&entry.join("holders")).iter().any(|holder| multipath(holder))
+}
+
+/// What tells a block device from another one of its name: the number that the kernel gives to each disk it sees (since 5.15), or
+/// what the disk says of itself.
+pub(super) fn identity(root: &Path, name: &str) -> Option<String> {
+    let entry = root.join("sys/class/block").join(name.replace('/', "!"));
+    ["diskseq", "wwid", "device/wwid", "device/serial", "serial", "dm/uuid", "md/uuid"]
+        .iter()
+        .find_map(|file| host::value(&entry.join(file)))
+}
+
 /// Whether a device of this name keeps its data in memory: `ram0`, `zram0`.
 pub(super) fn in_memory(name: &str) -> bool {
     numbered(name, "ram") || numbered(name, "zram")
@@ -132,6 +165,30 @@ mod tests {
         assert_eq!(whole(root.path(), "sda1"), "sda");
         assert_eq!(whole(root.path(), "cciss!c0d0p1"), "cciss/c0d0");
         assert_eq!(disks(root.path()), ["xvda1"]);
+    }
+
+    #[test]
+    fn a_total_counts_each_physical_device_once() {
+        let root = fake::root(&[
+            ("sys/class/block/sda/holders/md0/x", ""),
+            ("sys/class/block/sdb/holders/md0/x", ""),
+            ("sys/class/block/md0/slaves/sda/x", ""),
+            ("sys/class/block/md0/slaves/sdb/x", ""),
+            ("sys/class/block/sdc/holders/dm-0/x", ""),
+            ("sys/class/block/sdd/holders/dm-0/x", ""),
+            ("sys/class/block/dm-0/slaves/sdc/x", ""),
+            ("sys/class/block/dm-0/slaves/sdd/x", ""),
+            ("sys/class/block/dm-0/dm/uuid", "mpath-3600508\n"),
+            ("sys/class/block/dm-1/slaves/dm-0/x", ""),
+            ("sys/class/block/dm-1/dm/uuid", "LVM-x\n"),
+            ("sys/class/block/odd/slaves/sda/x", ""),
+        ]);
+        for counted in ["sda", "sdb", "dm-0", "nvme0n1", "vda", "mmcblk0", "rbd0", "cciss/c0d0"] {
+            assert!(leaf(root.path(), counted), "{counted}");
+        }
+        for not in ["md0", "sdc", "sdd", "dm-1", "odd", "dm-7", "md127", "loop0", "zram0", "bcache0", "zd16", "drbd1"] {
+            assert!(!leaf(root.path(), not), "{not}");
+        }
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! Files of the host: small texts that are read once, and line files that are read again and again into the same buffer.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use crate::vocab::text::neutral;
 
 /// Most bytes taken of one file, far above what any of them holds, so that a root with a device in it ends as well.
 const MOST: u64 = 16 << 20;
+
+/// Most bytes taken of a file that is read line by line: 4096 CPUs with 2000 interrupts each print 90 MB.
+const MOST_LINES: u64 = 256 << 20;
 
 /// The bytes of a file as text, what is no UTF-8 replaced; at most `most` bytes, for files that are dear to read to their end.
 pub(super) fn beginning(path: &Path, most: u64) -> io::Result<String> {
@@ -50,6 +53,51 @@ pub(super) fn names(directory: &Path) -> Vec<String> {
     names
 }
 
+/// A file of sysfs that holds one number; nothing when it is absent, refused or holds anything else.
+pub(super) fn number(path: &Path) -> Option<i64> {
+    // One read into a small buffer: there are hundreds of these files, and each call counts.
+    let mut buffer = [0; 64];
+    let read = File::open(path).and_then(|mut file| file.read(&mut buffer)).ok()?;
+    str::from_utf8(buffer.get(..read)?).ok()?.trim().parse().ok()
+}
+
+/// Whether the kernel counts in machine words of 32 bits.
+pub(super) fn narrow(root: &Path) -> bool {
+    // The file is newer than Linux 6.0; `uname` may be told to lie (`setarch`).
+    let machine = value(&root.join("proc/sys/kernel/arch"))
+        .unwrap_or_else(|| rustix::system::uname().machine().to_string_lossy().into_owned());
+    let machine = machine.as_str();
+    let of_the_nineties = |m: &str| m.len() == 4 && m.starts_with('i') && m.ends_with("86");
+    of_the_nineties(machine)
+        || ["armv5", "armv6", "armv7"].iter().any(|arm| machine.starts_with(arm))
+        || ["arm", "mips", "ppc", "riscv32"].contains(&machine)
+}
+
+/// Things that a directory search found; searched anew now and then, as things come and go.
+#[derive(Debug)]
+pub(super) struct Census<T> {
+    found: Vec<T>,
+    asked: u32,
+}
+
+/// Readings that may go by before a new search.
+const CENSUS_EVERY: u32 = 16;
+
+impl<T> Census<T> {
+    pub(super) fn new() -> Self {
+        Self { found: Vec::new(), asked: 0 }
+    }
+
+    /// What there is, as the last search found it.
+    pub(super) fn of(&mut self, search: impl FnOnce() -> Vec<T>) -> &[T] {
+        if self.asked.is_multiple_of(CENSUS_EVERY) {
+            self.found = search();
+        }
+        self.asked = self.asked.wrapping_add(1);
+        &self.found
+    }
+}
+
 /// Speed of a link in Mb/s: the driver's −1, 0, 4294967295 and refusals are no speed.
 pub(super) fn link_speed(interface: &Path) -> Option<u32> {
     value(&interface.join("speed"))?.parse().ok().filter(|speed| (1..=10_000_000).contains(speed))
@@ -59,17 +107,19 @@ pub(super) fn link_speed(interface: &Path) -> Option<u32> {
 pub(super) struct Source {
     path: PathBuf,
     buffer: Vec<u8>,
+    torn: bool,
 }
 
 impl Source {
     pub(super) fn new(root: &Path, path: &str) -> Self {
-        Self { path: root.join(path), buffer: Vec::new() }
+        Self { path: root.join(path), buffer: Vec::new(), torn: false }
     }
 
     /// Reads the file; nothing when there is no such file. A last line without its end was cut short: a number in it may lack
     /// digits, so it is left out, as is a line that is no UTF-8.
     pub(super) fn read(&mut self) -> io::Result<Option<impl Iterator<Item = &str>>> {
         self.buffer.clear();
+        self.torn = false;
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
@@ -77,8 +127,35 @@ impl Source {
         };
         file.take(MOST).read_to_end(&mut self.buffer)?;
         let whole = self.buffer.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+        self.torn = self.buffer.last().is_some_and(|last| *last != b'\n');
         let lines = self.buffer.get(..whole).unwrap_or_default().split(|byte| *byte == b'\n');
         Ok(Some(lines.filter_map(|line| str::from_utf8(line).ok())))
+    }
+
+    /// Whether the last reading ended in the middle of a line.
+    pub(super) fn torn(&self) -> bool {
+        self.torn
+    }
+
+    /// Hands the lines out one by one as bytes, for files of many megabytes that no buffer should hold. Says whether there was such
+    /// a file and it was whole; a last line without its end is left out.
+    pub(super) fn each_line(&mut self, mut take: impl FnMut(&[u8])) -> io::Result<bool> {
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let mut lines = BufReader::with_capacity(1 << 16, file).take(MOST_LINES);
+        loop {
+            self.buffer.clear();
+            if lines.read_until(b'\n', &mut self.buffer)? == 0 {
+                return Ok(true);
+            }
+            match self.buffer.strip_suffix(b"\n") {
+                Some(line) => take(line),
+                None => return Ok(false),
+            }
+        }
     }
 }
 
@@ -88,10 +165,10 @@ pub(super) fn columns<const N: usize>(text: &str) -> ([f64; N], usize) {
     let mut columns = [f64::NAN; N];
     let mut found = 0;
     for (column, word) in columns.iter_mut().zip(text.split_ascii_whitespace()) {
-        match (word.parse::<u64>(), word.parse::<i64>()) {
-            (Ok(number), _) => *column = number as f64,
-            (Err(_), Ok(_)) => {}
-            (Err(_), Err(_)) => break,
+        match word.parse::<u64>() {
+            Ok(number) => *column = number as f64,
+            Err(_) if word.parse::<i64>().is_ok() => {}
+            Err(_) => break,
         }
         found += 1;
     }
@@ -130,8 +207,8 @@ pub(super) mod fake {
         got.iter().map(|s| format!("{} {} {}", name(s.0).device, name(s.0).field, s.1)).collect()
     }
 
-    /// Feeds every beginning of a file, and the file with a byte damaged at each place, to a reader: nothing may panic, and no cut may make
-    /// a reading that the whole file does not have.
+    /// Feeds a reader every beginning of a file, the file with a byte damaged at each place, and its lines in other orders: nothing
+    /// may panic, and no cut may make a reading that the whole file does not have.
     pub(crate) fn cut_anywhere(path: &str, text: &str, mut read: impl FnMut(&Path) -> Vec<String>) {
         let root = root(&[(path, text)]);
         let whole = read(root.path());
@@ -140,12 +217,38 @@ pub(super) mod fake {
             let cut = read(root.path());
             assert!(cut.iter().all(|r| whole.contains(r)), "{end}: {cut:?}");
         }
-        let noise = [0, b' ', b'\n', b'-', b':', 0xff, b'9'];
-        for (at, byte) in (0..text.len()).zip(noise.into_iter().cycle()) {
-            let mut damaged = text.as_bytes().to_vec();
-            damaged[at] = byte;
-            put(root.path(), path, &damaged);
+        mangle(path, text, read);
+    }
+
+    /// As [`cut_anywhere`], for readers whose values may depend on what the file does not hold: nothing may panic.
+    pub(crate) fn mangle(path: &str, text: &str, mut read: impl FnMut(&Path) -> Vec<String>) {
+        let root = root(&[(path, text)]);
+        let mut feed = |bytes: &[u8]| {
+            put(root.path(), path, bytes);
             read(root.path());
+        };
+        (0..text.len()).for_each(|end| feed(&text.as_bytes()[..end]));
+        let noise = [0, b' ', b'\n', b'-', b':', 0xff, b'9', b'f', b'='];
+        for (at, byte) in (0..text.len()).zip(noise.into_iter().cycle()) {
+            for damage in [byte, text.as_bytes()[at] ^ (1 << (at % 8))] {
+                let mut damaged = text.as_bytes().to_vec();
+                damaged[at] = damage;
+                feed(&damaged);
+            }
+        }
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        for step in 1..lines.len().min(32) {
+            let (tail, head) = (lines[..step].concat(), lines[step..].concat());
+            feed(format!("{head}{tail}").as_bytes());
+            feed(format!("{text}{tail}").as_bytes());
+            // Every other line, and every line with the end of another.
+            feed(lines.iter().step_by(step + 1).copied().collect::<String>().as_bytes());
+            let halves = (0..lines.len()).flat_map(|n| {
+                let (one, other) = (lines[n], lines[(n + step) % lines.len()]);
+                [&one[..one.len() / 2], &other[other.len() / 2..]]
+            });
+            let mixed: String = halves.collect();
+            feed(mixed.as_bytes());
         }
     }
 }
@@ -174,6 +277,46 @@ mod tests {
             assert_eq!(link_speed(root.path()), speed, "{text}");
         }
         assert_eq!(link_speed(Path::new("/proc/self/no-such")), None);
+    }
+
+    #[test]
+    fn a_file_with_one_number_is_read_and_any_other_is_not() {
+        for (text, number) in [("-1\n", Some(-1)), (" 42 \n", Some(42)), ("", None), ("4x\n", None), ("\u{e4}", None)] {
+            let root = fake::root(&[("n", text)]);
+            assert_eq!(super::number(&root.path().join("n")), number, "{text}");
+        }
+        assert_eq!(super::number(Path::new("/proc/self/no-such")), None);
+    }
+
+    #[test]
+    fn machines_of_32_bits_are_known_by_name() {
+        for (machine, expected) in [
+            ("i686", true),
+            ("armv7l", true),
+            ("mips", true),
+            ("ppc", true),
+            ("mips64", false),
+            ("ppc64le", false),
+            ("armv8l", false),
+            ("aarch64", false),
+            ("x86_64", false),
+        ] {
+            let root = fake::root(&[("proc/sys/kernel/arch", machine)]);
+            assert_eq!(narrow(root.path()), expected, "{machine}");
+        }
+    }
+
+    #[test]
+    fn lines_are_handed_out_whole_or_not_at_all() {
+        let root = fake::root(&[("whole", "a\n\nb\n"), ("torn", "a\nb")]);
+        let read = |name: &str| {
+            let mut got = Vec::new();
+            let whole = Source::new(root.path(), name).each_line(|line| got.push(line.to_vec())).unwrap();
+            (whole, got)
+        };
+        assert_eq!(read("whole"), (true, vec![b"a".to_vec(), vec![], b"b".to_vec()]));
+        assert_eq!(read("torn"), (false, vec![b"a".to_vec()]));
+        assert_eq!(read("none"), (false, vec![]));
     }
 
     #[test]

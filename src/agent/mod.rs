@@ -5,6 +5,7 @@
 //! two seconds. A `worker` runs one kernel, is the first to be killed for memory, and may hang in the kernel for ever.
 
 mod block;
+mod cgroup;
 pub mod conditions;
 mod cpuinfo;
 pub mod engine;
@@ -13,8 +14,10 @@ mod host;
 pub mod inventory;
 mod job;
 pub mod kernel;
+mod mdstat;
 pub mod meter;
 mod mount;
+mod nic;
 pub mod resources;
 pub mod sampler;
 pub mod supervise;

@@ -1,20 +1,22 @@
-//! The thread that samples the host: everything once a second, the run's own devices ten times a second, the conditions
-//! every five seconds.
+//! The threads that watch the host: one samples, everything once a second and the run's own devices ten times a second; one looks
+//! at the conditions, in its own time, as some of them ask drivers.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::conditions;
-use super::sampler::{self, Sampler, Sink};
+use super::sampler::{self, Pace, Sink};
 use super::voice::Voice;
 use crate::clock;
 use crate::vocab::event::{Event, Said};
-use crate::vocab::node::Conditions;
 
 const READING: Duration = Duration::from_millis(100);
 const FULL_EVERY: u32 = 10;
-const CONDITIONS_EVERY: u32 = 50;
+const CONDITIONS_EVERY: Duration = Duration::from_secs(5);
+
+/// Looking at the conditions may take one part in so many of the time.
+const CONDITIONS_SHARE: u32 = 500;
 
 /// What the agent tells the thread.
 enum Tell {
@@ -22,20 +24,24 @@ enum Tell {
     EndRun,
 }
 
-/// The sampling thread; it ends when this is dropped.
+/// The watching threads; they end when this is dropped.
 pub(super) struct Watch {
     tell: Sender<Tell>,
+    /// Never sent to: the other end hears that this is gone.
+    _conditions: Sender<()>,
 }
 
 impl Watch {
-    /// Begins to sample below `root`.
+    /// Begins to watch below `root`.
     pub(super) fn new(root: &Path, voice: Voice) -> Self {
         let (tell, told) = channel();
-        let root = root.to_owned();
-        let (samplers, conditions) = (sampler::all(&root), conditions::read(&root));
-        let sampling = Sampling { root, samplers, sink: Sink::default(), voice, conditions, device: None };
+        let (conditions, end) = channel();
+        let pace = Pace::new(sampler::all(root));
+        let sampling = Sampling { pace, sink: Sink::default(), voice: voice.clone(), device: None };
         std::thread::spawn(move || sampling.go_on(&told));
-        Self { tell }
+        let root = root.to_owned();
+        std::thread::spawn(move || watch_conditions(&root, &voice, &end));
+        Self { tell, _conditions: conditions }
     }
 
     /// A run begins: everything is described once more, and this device (`disk/vda`) is read ten times a second.
@@ -50,37 +56,36 @@ impl Watch {
 }
 
 struct Sampling {
-    root: PathBuf,
-    samplers: Vec<Box<dyn Sampler>>,
+    pace: Pace,
     sink: Sink,
     voice: Voice,
-    conditions: Conditions,
     device: Option<String>,
 }
 
 impl Sampling {
     fn go_on(mut self, told: &Receiver<Tell>) {
-        let begun = Instant::now();
+        let mut due = Instant::now();
         for reading in 0_u32.. {
-            if reading % CONDITIONS_EVERY == CONDITIONS_EVERY - 1 {
-                self.look_at_conditions();
-            }
             if reading % FULL_EVERY == 0 {
-                self.read(None);
+                self.read(Pace::read_due);
             } else if let Some(device) = self.device.clone() {
-                self.read(Some(device));
+                self.read(|pace, sink| {
+                    pace.read_device(sink, &device);
+                    vec![device]
+                });
             }
-            let due = READING * (reading + 1);
+            // A process that was stopped does not make up for the readings it missed: they are a gap.
+            due = (due + READING).max(Instant::now().checked_sub(READING).unwrap_or(due));
             loop {
-                match told.recv_timeout(due.saturating_sub(begun.elapsed())) {
+                match told.recv_timeout(due.saturating_duration_since(Instant::now())) {
                     Ok(Tell::BeginRun(device)) => {
                         self.device = device;
                         self.sink.start_over();
-                        self.read(None);
+                        self.read(Pace::read_all);
                     }
                     Ok(Tell::EndRun) => {
                         self.device = None;
-                        self.read(None);
+                        self.read(Pace::read_all);
                     }
                     Err(RecvTimeoutError::Timeout) => break,
                     Err(RecvTimeoutError::Disconnected) => return,
@@ -89,31 +94,29 @@ impl Sampling {
         }
     }
 
-    fn read(&mut self, device: Option<String>) {
-        let only = device.as_deref().and_then(|d| d.split_once('/'));
+    /// Lets `of` read, and says what was read.
+    fn read(&mut self, of: impl FnOnce(&mut Pace, &mut Sink) -> Vec<String>) {
         let at = clock::now();
-        for sampler in &mut self.samplers {
-            match only {
-                Some((source, _)) if source != sampler.source() => continue,
-                Some((_, name)) => self.sink.turn_to(sampler.source(), Some(&[name.to_owned()])),
-                None => self.sink.turn_to(sampler.source(), None),
-            }
-            // A source that cannot be read now leaves a gap, which is what it is.
-            let _ = sampler.sample(&mut self.sink);
-        }
+        let of = of(&mut self.pace, &mut self.sink);
         let (described, values) = self.sink.take();
         if !described.is_empty() {
             self.voice.pass(Said { at, event: Event::Described(described) });
         }
-        self.voice.pass(Said { at, event: Event::Sampled { of: device.into_iter().collect(), values } });
+        self.voice.pass(Said { at, event: Event::Sampled { of, values } });
     }
+}
 
-    fn look_at_conditions(&mut self) {
-        let now = conditions::read(&self.root);
-        let changes = conditions::changes(&self.conditions, &now);
+fn watch_conditions(root: &Path, voice: &Voice, end: &Receiver<()>) {
+    let mut known = conditions::read(root);
+    let mut pause = CONDITIONS_EVERY;
+    while end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+        let begun = Instant::now();
+        let now = conditions::read(root);
+        pause = CONDITIONS_EVERY.max(begun.elapsed() * CONDITIONS_SHARE);
+        let changes = conditions::changes(&known, &now);
         if !changes.is_empty() {
-            self.voice.say(Event::ConditionsChanged(changes));
+            voice.say(Event::ConditionsChanged(changes));
         }
-        self.conditions = now;
+        known = now;
     }
 }

@@ -259,7 +259,7 @@ pub enum Outcome {
 pub struct Described {
     /// Its number in `Sampled`, unique on the node for the life of the agent.
     pub id: u32,
-    /// The sampler: `cpu`, `disk`, `net`, `memory`, `pressure`.
+    /// The sampler: `cpu`, `disk`, `net`; `session/RECORD.md` lists them.
     pub source: String,
     /// The device: `3`, `vda`, `eth0`; empty for the whole node.
     pub device: String,
@@ -276,7 +276,7 @@ pub struct Described {
 pub enum SampleKind {
     /// Cumulative; only differences mean something.
     Counter,
-    /// Cumulative in 32 bits; wraps at 2³².
+    /// A counter that the kernel keeps in 32 bits: a fall from near 2³² to near 0 is a wrap and no reset.
     Counter32,
     /// The value itself means something.
     Gauge,

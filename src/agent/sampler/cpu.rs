@@ -38,6 +38,7 @@ impl super::Sampler for Sampler {
     fn sample(&mut self, into: &mut Sink) -> io::Result<()> {
         let Some(lines) = self.stat.read()? else { return Ok(()) };
         // The lines of the CPUs stand together; whatever follows the block is not looked at, however long it is.
+        let mut damaged = false;
         let cpus = lines.skip_while(|line| !line.starts_with("cpu")).map_while(|line| line.strip_prefix("cpu"));
         for line in cpus {
             let Some((device, rest)) = line.split_once(' ') else { continue };
@@ -46,6 +47,7 @@ impl super::Sampler for Sampler {
             }
             let (ticks, found) = columns::<10>(rest);
             if found < FEWEST {
+                damaged = true;
                 continue;
             }
             let mut readings = FIELDS.map(|field| (field, Counter, Unit::Seconds, f64::NAN));
@@ -53,6 +55,9 @@ impl super::Sampler for Sampler {
                 reading.3 = ticks / self.ticks_per_second;
             }
             into.put(device, &readings[..found]);
+        }
+        if damaged || self.stat.torn() {
+            into.skip();
         }
         Ok(())
     }

@@ -48,16 +48,19 @@ impl super::Sampler for Sampler {
             let ([kib], _) = columns::<1>(rest);
             into.put("", &[(field, Gauge, Unit::Bytes, kib * 1024.0)]);
         }
-        for line in self.vmstat.read()?.into_iter().flatten() {
+        for line in self.vmstat.read().ok().flatten().into_iter().flatten() {
             let Some((name, rest)) = line.split_once(' ') else { continue };
-            let (field, unit, factor) = match name {
-                "pswpin" => ("swap_in", Unit::Bytes, self.page),
-                "pswpout" => ("swap_out", Unit::Bytes, self.page),
-                "oom_kill" => ("oom_kills", Unit::Count, 1.0),
+            let (field, kind, unit, factor) = match name {
+                "pswpin" => ("swap_in", Counter, Unit::Bytes, self.page),
+                "pswpout" => ("swap_out", Counter, Unit::Bytes, self.page),
+                "oom_kill" => ("oom_kills", Counter, Unit::Count, 1.0),
+                // Where writers begin to be held back, and where the kernel begins to write by itself: what `vm.dirty_*` come to.
+                "nr_dirty_threshold" => ("dirty_limit", Gauge, Unit::Bytes, self.page),
+                "nr_dirty_background_threshold" => ("dirty_background", Gauge, Unit::Bytes, self.page),
                 _ => continue,
             };
             let ([count], _) = columns::<1>(rest);
-            into.put("", &[(field, Counter, unit, count * factor)]);
+            into.put("", &[(field, kind, unit, count * factor)]);
         }
         Ok(())
     }
@@ -71,7 +74,7 @@ mod tests {
     const MEMINFO: &str = "MemTotal:       2000 kB\nMemFree:1000 kB\nBuffers:           9 kB\nCached:           70 kB\n\
                            SwapCached:      3 kB\nDirty:             2 kB\nWriteback:         x kB\nWritebackTmp:      5 kB\n\
                            SwapTotal:       0 kB\nHugePages_Total:    0\n";
-    const VMSTAT: &str = "nr_free_pages 5\npswpin 2\npswpout 3\npswpin\noom_kill 1\n";
+    const VMSTAT: &str = "nr_free_pages 5\npswpin 2\npswpout 3\npswpin\noom_kill 1\nnr_dirty_threshold 50\nnr_dirty_background_threshold 25\n";
 
     fn read(root: &Path) -> Vec<String> {
         fake::readings(&mut Sampler::new(root))
@@ -90,6 +93,8 @@ mod tests {
             format!(" swap_in {}", 2 * page),
             format!(" swap_out {}", 3 * page),
             " oom_kills 1".to_owned(),
+            format!(" dirty_limit {}", 50 * page),
+            format!(" dirty_background {}", 25 * page),
         ];
         assert_eq!(read(root.path()), expected);
     }
