@@ -71,7 +71,7 @@ impl Sampling {
             } else if let Some(device) = self.device.clone() {
                 self.read(|pace, sink| {
                     pace.read_device(sink, &device);
-                    vec![device]
+                    Some(vec![device])
                 });
             }
             // A process that was stopped does not make up for the readings it missed: they are a gap.
@@ -95,9 +95,9 @@ impl Sampling {
     }
 
     /// Lets `of` read, and says what was read.
-    fn read(&mut self, of: impl FnOnce(&mut Pace, &mut Sink) -> Vec<String>) {
+    fn read(&mut self, of: impl FnOnce(&mut Pace, &mut Sink) -> Option<Vec<String>>) {
         let at = clock::now();
-        let of = of(&mut self.pace, &mut self.sink);
+        let Some(of) = of(&mut self.pace, &mut self.sink) else { return };
         let (described, values) = self.sink.take();
         if !described.is_empty() {
             self.voice.pass(Said { at, event: Event::Described(described) });

@@ -2,7 +2,7 @@
 //!
 //! Every sampler reads below a root path, so that a machine can be faked, keeps what it can between readings, and puts raw
 //! values: counters as the kernel counts them, gauges as they stand. A file that is missing is no error, only no samples. [`Pace`]
-//! decides which sources are read when; a source that may wait for hardware is read [`aside`].
+//! decides which sources are read when; a source that may wait for hardware is read aside, in a thread.
 
 mod aer;
 mod aside;
