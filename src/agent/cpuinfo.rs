@@ -133,7 +133,8 @@ pub(super) fn generation(text: &str) -> [Option<String>; 3] {
         (Some(variant), Some(revision)) => Some(format!("r{variant}p{revision}")),
         _ => any(&["stepping", "revision", "cpu revision"]),
     };
-    let model = any(&["model", "CPU part"]).filter(|model| Some(model.as_str()) != first(text, "model name"));
+    // POWER has the machine's model under this name.
+    let model = any(&["model", "CPU part"]).filter(|model| model.starts_with("0x") || model.parse::<u32>().is_ok());
     [any(&["cpu family", "CPU Family", "family", "CPU architecture"]), model, stepping]
 }
 

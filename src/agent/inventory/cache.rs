@@ -13,6 +13,10 @@ pub(super) fn read(directory: &Path, online: &BTreeSet<u32>) -> Vec<Cache> {
     let mut covered: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     let mut counts: BTreeMap<Cache, u32> = BTreeMap::new();
     for cpu in online {
+        // The nearest caches are the core's own: who shares all of them is a thread of a core that was seen.
+        if !covered.is_empty() && covered.values().all(|cpus| cpus.contains(cpu)) {
+            continue;
+        }
         let caches = directory.join(format!("cpu{cpu}/cache"));
         for index in host::names(&caches).into_iter().filter(|name| list::numbered(name, "index").is_some()) {
             if covered.get(&index).is_some_and(|cpus| cpus.contains(cpu)) {

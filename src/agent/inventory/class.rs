@@ -17,10 +17,15 @@ pub(super) fn clocks(directory: &Path, online: &BTreeSet<u32>) -> BTreeMap<u32, 
         |cpufreq: &Path| host::value(&cpufreq.join("cpuinfo_max_freq"))?.parse::<u32>().ok().map(|khz| khz / 1000);
     let mut found = BTreeMap::new();
     let policies = directory.join("cpufreq");
-    for name in host::names(&policies).into_iter().filter(|name| name.starts_with("policy")) {
+    let mut names = host::names(&policies);
+    names.retain(|name| list::numbered(name, "policy").is_some());
+    // One each serves its own CPU: no need to ask which.
+    let shared = names.len() < online.len();
+    for name in names {
         let Some(clock) = mhz(&policies.join(&name)).filter(|mhz| *mhz > 0) else { continue };
-        let cpus = host::value(&policies.join(&name).join("affected_cpus")).unwrap_or_default();
-        let cpus = cpus.split_ascii_whitespace().filter_map(|cpu| cpu.parse().ok());
+        let served = if shared { host::value(&policies.join(&name).join("affected_cpus")) } else { None };
+        let served = served.unwrap_or_default();
+        let cpus = served.split_ascii_whitespace().filter_map(|cpu| cpu.parse().ok());
         found.extend(cpus.chain(list::numbered(&name, "policy")).map(|cpu| (cpu, clock)));
     }
     if found.is_empty() {

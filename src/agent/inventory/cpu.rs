@@ -121,10 +121,10 @@ pub(super) fn read(root: &Path, cpuinfo: &str, cpus: &Cpus) -> Processor {
         classes: class::read(root, online, &cpus.described, &clocks),
         caches: cache::read(&directory, online),
         nodes: numa::read(root),
-        online: if cpus.online.is_empty() {
-            fact::setting(&directory.join("online"))
-        } else {
-            Fact::Is(list::print(&cpus.online))
+        online: match fact::setting(&directory.join("online")) {
+            Fact::Is(text) if cpus.online.is_empty() => Fact::Unreadable(format!("`{text}` is no list of CPUs")),
+            Fact::Is(_) => Fact::Is(list::print(&cpus.online)),
+            why => why,
         },
         offline: offline(cpus),
     }

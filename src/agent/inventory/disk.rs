@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::{adapter, fact, list};
+use super::{adapter, fact, list, place};
 use crate::agent::{block, host};
 use crate::vocab::fact::Fact;
 use crate::vocab::hardware::DiskItem;
@@ -27,7 +27,8 @@ fn disk(root: &Path, name: &str) -> Option<DiskItem> {
     if size == 0 && !entry.join("device").exists() {
         return None;
     }
-    let place = place(root, &entry);
+    let device = entry.join("device");
+    let place = place::up(root, if device.exists() { &device } else { &entry });
     let queue = |file: &str| entry.join("queue").join(file);
     let either = |paths: &[&str]| {
         paths.iter().fold(Fact::NotPresent, |best, path| best.or_else(|| fact::word(&entry.join(path))))
@@ -99,21 +100,6 @@ fn noted(root: &Path, entry: &Path, key: &str) -> Fact {
     value.map(str::trim).filter(|v| !v.is_empty()).map_or(Fact::NotPresent, |value| fact::filled(neutral(value)))
 }
 
-/// The directories of sysfs from the device up, without links; empty where the device has none or its link leaves the root.
-fn place(root: &Path, entry: &Path) -> Vec<PathBuf> {
-    let device = entry.join("device");
-    let from = if device.exists() { device } else { entry.to_owned() };
-    let (Ok(real), Ok(top)) = (from.canonicalize(), root.join("sys").canonicalize()) else { return Vec::new() };
-    if !real.starts_with(&top) {
-        return Vec::new();
-    }
-    real.ancestors().take_while(|directory| *directory != top).map(Path::to_owned).collect()
-}
-
-fn named(directory: &Path) -> &str {
-    directory.file_name().and_then(|name| name.to_str()).unwrap_or_default()
-}
-
 fn transport(entry: &Path, name: &str, place: &[PathBuf]) -> Fact {
     if let Some(kind) = stacked(entry, name) {
         return Fact::Is(kind);
@@ -127,7 +113,7 @@ fn transport(entry: &Path, name: &str, place: &[PathBuf]) -> Fact {
         });
     }
     let known = |directory: &PathBuf| {
-        let name = named(directory);
+        let name = place::name(directory);
         let kinds: [(&str, &str); 12] = [
             ("end_device-", "sas"),
             ("session", "iscsi"),
@@ -146,12 +132,12 @@ fn transport(entry: &Path, name: &str, place: &[PathBuf]) -> Fact {
             |stem: &str| name.strip_prefix(stem).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         kinds.iter().find(|(stem, _)| numbered(stem)).map(|(_, kind)| (*kind).to_owned())
     };
-    let hyperv = || place.iter().any(|d| named(d).starts_with("VMBUS")).then(|| "hyper-v".to_owned());
+    let hyperv = || place.iter().any(|d| place::name(d).starts_with("VMBUS")).then(|| "hyper-v".to_owned());
     match place.iter().find_map(known).or_else(hyperv) {
         Some(kind) => Fact::Is(kind),
-        None if place.iter().any(|d| list::numbered(named(d), "host").is_some()) => Fact::Is("scsi".to_owned()),
-        None if entry.join("device").exists() => Fact::Unreadable("sysfs does not tell".to_owned()),
-        None => Fact::Is("virtual".to_owned()),
+        None if place.iter().any(|d| list::numbered(place::name(d), "host").is_some()) => Fact::Is("scsi".to_owned()),
+        None if place::is_made_up(place) => Fact::Is("virtual".to_owned()),
+        None => Fact::Unreadable("sysfs does not tell".to_owned()),
     }
 }
 
@@ -185,7 +171,7 @@ fn controller(entry: &Path, place: &[PathBuf]) -> Fact {
             .collect();
         return Fact::Is(if paths.is_empty() { nvme } else { paths.join(" ") });
     }
-    let host = place.iter().map(|directory| named(directory)).find(|name| list::numbered(name, "host").is_some());
+    let host = place.iter().map(|directory| place::name(directory)).find(|name| list::numbered(name, "host").is_some());
     host.map_or(Fact::NotPresent, |host| Fact::Is(host.to_owned()))
 }
 
@@ -196,7 +182,7 @@ fn driver(place: &[PathBuf]) -> Fact {
 }
 
 fn bus(place: &[PathBuf]) -> Fact {
-    let address = place.iter().map(|directory| named(directory)).find(|name| adapter::is_address(name));
+    let address = place.iter().map(|directory| place::name(directory)).find(|name| adapter::is_address(name));
     address.map_or(Fact::NotPresent, |address| Fact::Is(address.to_owned()))
 }
 

@@ -17,6 +17,7 @@ mod md;
 mod memory;
 mod nic;
 mod numa;
+mod place;
 pub mod raid;
 
 use std::path::Path;
@@ -30,7 +31,7 @@ use crate::vocab::text::neutral;
 #[must_use]
 pub fn read(root: &Path, resources: &Resources) -> Inventory {
     let cpuinfo = host::text(&root.join("proc/cpuinfo")).unwrap_or_default();
-    let gap = |fill: fn() -> Option<String>| (root == Path::new("/")).then(fill).flatten().map(|text| neutral(&text));
+    let gap = |fill: fn() -> Option<String>| (!captured(root)).then(fill).flatten().map(|text| neutral(&text));
     let unknown = || "unknown".to_owned();
     let product = machine::product(root);
     let cpus = cpu::Cpus::read(root, &cpuinfo);
@@ -43,7 +44,7 @@ pub fn read(root: &Path, resources: &Resources) -> Inventory {
             .or_else(|| gap(|| Some(sysinfo::System::cpu_arch())))
             .unwrap_or_else(unknown),
         cpus: cpus.count().unwrap_or(own),
-        usable_cpus: allowed(root).unwrap_or(own),
+        usable_cpus: allowed(root).or_else(|| captured(root).then(|| cpus.count())?).unwrap_or(own),
         memory: memory::total(root),
         kernel: host::value(&root.join("proc/sys/kernel/osrelease"))
             .or_else(|| gap(|| sysinfo::System::kernel_version().ok()))
@@ -62,6 +63,11 @@ pub fn read(root: &Path, resources: &Resources) -> Inventory {
         nics: nic::read(root),
         notes: cpus.disagreement().into_iter().collect(),
     }
+}
+
+/// Whether another machine is read than the one this runs on.
+fn captured(root: &Path) -> bool {
+    root != Path::new("/")
 }
 
 /// CPUs that this process may use; of a captured machine, the process that captured it.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{adapter, fact};
+use super::{adapter, fact, place};
 use crate::agent::host;
 use crate::vocab::fact::Fact;
 use crate::vocab::hardware::NicItem;
@@ -17,12 +17,12 @@ pub(super) fn read(root: &Path) -> Vec<NicItem> {
     let mut names = host::names(&net);
     // The bonding driver keeps a plain file among the interfaces.
     names.retain(|name| name != "lo" && net.join(name).is_dir());
-    names.into_iter().map(|name| nic(&net.join(&name), &name)).collect()
+    names.into_iter().map(|name| nic(root, &net.join(&name), &name)).collect()
 }
 
-fn nic(entry: &Path, name: &str) -> NicItem {
+fn nic(root: &Path, entry: &Path, name: &str) -> NicItem {
     let device = entry.join("device");
-    let (hardware, kind) = (device.exists(), kind(entry));
+    let (hardware, kind) = (device.exists(), kind(root, entry));
     let no_hardware = |why: Fact| if hardware { why } else { Fact::NotPresent };
     let carrier = match host::value(&entry.join("carrier")).as_deref() {
         Some("1") => Some(true),
@@ -37,13 +37,13 @@ fn nic(entry: &Path, name: &str) -> NicItem {
         mtu: fact::number(&entry.join("mtu")),
         mac: fact::word(&entry.join("address")),
         carrier,
-        over: over(entry, &kind),
-        kind: Fact::Is(kind),
+        over: over(entry),
+        kind: kind.map_or_else(|| Fact::Unreadable("sysfs does not tell".to_owned()), Fact::Is),
         member_of: fact::link(&entry.join("master")),
         driver: fact::link(&device.join("driver")).map_or(Fact::NotPresent, Fact::Is),
         firmware: firmware(&device).or_else(|| no_hardware(Fact::Unreadable(ETHTOOL.to_owned()))),
         offloads: Fact::Unreadable(ETHTOOL.to_owned()),
-        bus: no_hardware(bus(&device)),
+        bus: no_hardware(bus(root, &device)),
         link: adapter::link(&device),
         name: neutral(name),
     }
@@ -66,58 +66,60 @@ fn firmware(device: &Path) -> Fact {
 }
 
 /// The PCI address on the way up, else the bus's own name of the device.
-fn bus(device: &Path) -> Fact {
-    let Ok(real) = device.canonicalize() else { return Fact::NotPresent };
-    let names = || real.ancestors().filter_map(|up| up.file_name()?.to_str());
+fn bus(root: &Path, device: &Path) -> Fact {
+    let place = place::up(root, device);
+    let names = || place.iter().map(|up| place::name(up));
     match names().find(|name| adapter::is_address(name)).or_else(|| names().next()) {
         Some(name) => Fact::Is(neutral(name)),
         None => Fact::NotPresent,
     }
 }
 
-fn kind(entry: &Path) -> String {
+/// What kind of interface it is; none when sysfs does not tell, as in captures without links.
+fn kind(root: &Path, entry: &Path) -> Option<String> {
     let uevent = host::text(&entry.join("uevent")).unwrap_or_default();
     let kind = uevent.lines().find_map(|line| line.strip_prefix("DEVTYPE=")).map(neutral);
     let number = |name: &str| host::value(&entry.join(name)).and_then(|text| text.parse::<i64>().ok());
     let has = |name: &str| entry.join(name).exists();
-    if has("bonding") {
+    let told = if has("bonding") {
         let mode = host::value(&entry.join("bonding/mode")).unwrap_or_default();
-        return format!("bond {}", mode.split(' ').next().unwrap_or_default()).trim_end().to_owned();
-    }
-    if has("bridge") {
-        return "bridge".to_owned();
-    }
-    if has("tun_flags") {
+        format!("bond {}", mode.split(' ').next().unwrap_or_default()).trim_end().to_owned()
+    } else if has("bridge") {
+        "bridge".to_owned()
+    } else if has("tun_flags") {
         // Bit 1 is set where whole Ethernet frames go through.
         let flags = host::value(&entry.join("tun_flags")).unwrap_or_default();
         let frames = u32::from_str_radix(flags.trim_start_matches("0x"), 16).is_ok_and(|flags| flags & 2 != 0);
-        return if frames { "tap" } else { "tun" }.to_owned();
-    }
-    match kind {
-        Some(kind) if kind != "wlan" => kind,
-        wlan if has("device") => {
-            let function = if has("device/physfn") { "virtual function" } else { "hardware" };
-            wlan.map_or(function.to_owned(), |_| "hardware, wireless".to_owned())
+        if frames { "tap" } else { "tun" }.to_owned()
+    } else if has("device") {
+        match kind {
+            Some(kind) => format!("hardware, {kind}"),
+            None if has("device/physfn") => "virtual function".to_owned(),
+            None => "hardware".to_owned(),
         }
+    } else if let Some(kind) = kind {
+        kind
+    } else if number("iflink").zip(number("ifindex")).is_some_and(|(link, own)| link != own && link > 0) {
         // A pair's end names the other end, in the namespace where that is.
-        _ if number("iflink").zip(number("ifindex")).is_some_and(|(link, own)| link != own && link > 0) => {
-            if lower(entry).is_empty() { "veth".to_owned() } else { "stacked".to_owned() }
-        }
-        _ => "virtual".to_owned(),
-    }
+        if lower(entry).is_empty() { "veth".to_owned() } else { "stacked".to_owned() }
+    } else if place::is_made_up(&place::up(root, entry)) {
+        "virtual".to_owned()
+    } else {
+        return None;
+    };
+    Some(told)
 }
 
 fn lower(entry: &Path) -> Vec<String> {
     host::names(entry).iter().filter_map(|name| name.strip_prefix("lower_")).map(neutral).collect()
 }
 
-fn over(entry: &Path, kind: &str) -> Vec<String> {
-    let members = |text: String| text.split_ascii_whitespace().map(neutral).collect::<Vec<_>>();
-    let listed = match kind {
-        "bridge" => host::names(&entry.join("brif")).iter().map(|name| neutral(name)).collect(),
-        _ => host::value(&entry.join("bonding/slaves")).map(members).unwrap_or_default(),
-    };
-    if listed.is_empty() { lower(entry) } else { listed }
+/// The members of a bond or bridge, else what the kernel links as lower.
+fn over(entry: &Path) -> Vec<String> {
+    let slaves = host::value(&entry.join("bonding/slaves")).unwrap_or_default();
+    let mut members: Vec<String> = slaves.split_ascii_whitespace().map(neutral).collect();
+    members.extend(host::names(&entry.join("brif")).iter().map(|name| neutral(name)));
+    if members.is_empty() { lower(entry) } else { members }
 }
 
 #[cfg(test)]
@@ -159,7 +161,8 @@ mod tests {
             ("sys/class/net/bond0/bonding/slaves", "eth0 eth1\n"),
             ("sys/class/net/br0/bridge/stp_state", "0\n"),
             ("sys/class/net/br0/brif/tap0/state", "3\n"),
-            ("sys/class/net/dummy0/mtu", "1500\n"),
+            ("sys/class/net/captured/mtu", "1500\n"),
+            ("sys/devices/virtual/net/dummy0/mtu", "1500\n"),
             ("sys/class/net/eth0.7/uevent", "DEVTYPE=vlan\nINTERFACE=eth0.7\n"),
             ("sys/class/net/eth0.7/lower_eth0/mtu", "1500\n"),
             ("sys/class/net/tap0/tun_flags", "0x1002\n"),
@@ -167,11 +170,13 @@ mod tests {
             ("sys/class/net/veth1/iflink", "7\n"),
             ("sys/class/net/veth1/ifindex", "8\n"),
         ]);
+        symlink("../../devices/virtual/net/dummy0", root.path().join("sys/class/net/dummy0")).unwrap();
         let got: Vec<_> =
             read(root.path()).into_iter().map(|n| (n.name, n.kind.to_string(), n.over.join(" "))).collect();
         let expected = [
             ("bond0", "bond 802.3ad", "eth0 eth1"),
             ("br0", "bridge", "tap0"),
+            ("captured", "sysfs does not tell", ""),
             ("dummy0", "virtual", ""),
             ("eth0.7", "vlan", "eth0"),
             ("tap0", "tap", ""),

@@ -239,7 +239,7 @@ fn raid(page: &mut Page, controller: &Controller) {
         [
             controller.model.to_string(),
             told("firmware ", &controller.firmware),
-            format!("battery {}", controller.battery),
+            if controller.model.known().is_some() { format!("battery {}", controller.battery) } else { String::new() },
             told("cache ", &controller.cache),
             told("SN ", &controller.serial),
             format!("by {}", controller.tool),

@@ -28,14 +28,11 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// Pieces behind a name, as many in a line as fit; a piece longer than a line is broken at its blanks.
+    /// Pieces behind a name, as many in a line as fit; a piece longer than a line is broken at its blanks. Nothing to say makes no
+    /// line.
     pub(super) fn line(&mut self, name: &str, pieces: impl IntoIterator<Item = String>) {
-        let mut line = format!("  {:<width$}", ascii(name), width = INDENT - 2);
-        let mut column = line.len().max(INDENT);
-        if line.len() >= INDENT {
-            line.push(' ');
-            column = line.len();
-        }
+        let mut line = format!("  {:<width$} ", ascii(name), width = INDENT - 3);
+        let mut column = line.len();
         let (mut filled, mut first) = (false, true);
         for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
             let piece = ascii(&piece);
@@ -59,8 +56,10 @@ impl Page {
                 (filled, first) = (true, false);
             }
         }
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
+        if !first {
+            self.text.push_str(line.trim_end());
+            self.text.push('\n');
+        }
     }
 
     /// Names with their values, two in a line where both are short.
