@@ -2,6 +2,7 @@
 
 pub mod format;
 pub mod headless;
+pub mod inventory;
 pub mod theme;
 pub mod tui;
 pub mod words;

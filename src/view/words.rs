@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use crate::analysis::preflight::{Preflight, Weight};
 use crate::analysis::state::State;
 use crate::vocab::event::Outcome;
-use crate::vocab::node::{Conditions, Inventory};
 use crate::vocab::plan::Plan;
 use crate::vocab::text::neutral;
 use crate::vocab::unit::{Quantity, Unit, short};
@@ -43,41 +42,6 @@ pub fn findings(state: &State) -> String {
         let (onset, said) = (state.clock(&node, finding.onset), state.clock(&node, finding.said));
         let severity = format!("{:?}", finding.severity).to_uppercase();
         let _ = writeln!(text, "{severity:<5} since {onset}, said at {said}: {}", neutral(&finding.sentence));
-    }
-    text
-}
-
-/// A node and its settings, one line each.
-#[must_use]
-pub fn inventory(node: &Inventory, conditions: &Conditions) -> String {
-    let mut text = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<16} {}", neutral(value));
-    };
-    line("host", &node.host);
-    line("product", &node.product.to_string());
-    line("serial", &node.serial.to_string());
-    line("cpu", &node.cpu);
-    line("cpus", &format!("{}, {} usable by this process", node.cpus, node.usable_cpus));
-    line("memory", &short(Quantity::new(node.memory as f64, Unit::Bytes)));
-    line("system", &format!("{}, Linux {}", node.system, node.kernel));
-    line("virtualisation", &node.virtualisation.to_string());
-    for disk in &node.disks {
-        let kind = match disk.rotational {
-            Some(true) => ", rotational",
-            Some(false) => ", not rotational",
-            None => "",
-        };
-        line(
-            &format!("disk {}", disk.name),
-            &format!("{}, {}{kind}", disk.model, short(Quantity::new(disk.size as f64, Unit::Bytes))),
-        );
-    }
-    for nic in &node.nics {
-        line(&format!("nic {}", nic.name), &nic.speed.map_or("speed unknown".to_owned(), |mb| format!("{mb} Mb/s")));
-    }
-    for (name, value) in &conditions.0 {
-        line(name, value);
     }
     text
 }

@@ -3,8 +3,10 @@
 //! Layer 0. Nothing here does I/O, starts a thread or knows the time of day; a word that needs one of these belongs elsewhere.
 
 pub mod event;
+pub mod fact;
 pub mod figure;
 pub mod finding;
+pub mod hardware;
 pub mod latency;
 pub mod line;
 pub mod moment;

@@ -1,9 +1,12 @@
 //! What a node is, and the conditions that may change under a run.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub use super::fact::Fact;
+use super::hardware::{Adapter, Array, Modules, Processor};
+pub use super::hardware::{DiskItem, NicItem};
 
 /// The version of the record format that this build writes.
 pub const FORMAT: u32 = 1;
@@ -25,29 +28,9 @@ impl Build {
     }
 }
 
-/// Something about a node that could perhaps not be read, and then why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Fact {
-    /// What it is.
-    Is(String),
-    /// It exists, and this user may not read it.
-    NeedsRoot,
-    /// This node has none.
-    NotPresent,
-}
-
-impl fmt::Display for Fact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Is(text) => text,
-            Self::NeedsRoot => "needs root",
-            Self::NotPresent => "not present",
-        })
-    }
-}
-
-/// What a node is made of, in a first form.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What a node is made of. Facts below are [`Fact`]s; the plain fields are zero or `unknown` when they could not be read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Inventory {
     /// Host name.
     pub host: String,
@@ -69,32 +52,44 @@ pub struct Inventory {
     pub system: String,
     /// Hypervisor, when there is one.
     pub virtualisation: Fact,
+    /// Board, firmware and what else the machine is.
+    pub machine: Machine,
+    /// The processors.
+    pub processor: Processor,
+    /// The memory modules.
+    pub modules: Modules,
+    /// Controllers of storage on the PCI bus.
+    pub adapters: Vec<Adapter>,
     /// Block devices that are no partition, loop or RAM disk.
     pub disks: Vec<DiskItem>,
+    /// Software RAIDs.
+    pub arrays: Vec<Array>,
     /// Network interfaces other than loopback.
     pub nics: Vec<NicItem>,
+    /// Where two sources disagree, with their names.
+    pub notes: Vec<String>,
 }
 
-/// One block device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DiskItem {
-    /// Kernel name: `vda`.
-    pub name: String,
-    /// Model.
-    pub model: Fact,
-    /// Bytes.
-    pub size: u64,
-    /// Spinning, as the kernel believes.
-    pub rotational: Option<bool>,
-}
-
-/// One network interface.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NicItem {
-    /// Kernel name: `eth0`.
-    pub name: String,
-    /// Link speed in Mb/s; none when the driver does not know (−1, 0, an error).
-    pub speed: Option<u32>,
+/// Board and firmware of a node, and the choices of its kernel that stay for as long as it runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// UUID of the machine.
+    pub uuid: Fact,
+    /// Vendor and model of the board.
+    pub board: Fact,
+    /// Maker of the BIOS.
+    pub bios_vendor: Fact,
+    /// Version of the BIOS.
+    pub bios_version: Fact,
+    /// Date of the BIOS, as its maker writes dates.
+    pub bios_date: Fact,
+    /// `rack mount`, `blade`, `desktop`, …
+    pub chassis: Fact,
+    /// Bytes of a page.
+    pub page: Fact<u32>,
+    /// What the kernel takes the time from.
+    pub clocksource: Fact,
 }
 
 /// Settings that confound a comparison, by name (`governor`, `clocksource`, `boot_id`, …); absent names could not be read.
@@ -111,4 +106,21 @@ pub struct Change {
     pub before: Option<String>,
     /// The value now; none when it is not readable any more.
     pub after: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_inventory_says_what_it_did_not_record() {
+        let old = r#"{"host":"a","serial":"NotPresent","product":{"Is":"R1"},"cpu":"C","cpus":1,"usable_cpus":2,"memory":3,
+            "kernel":"6","system":"s","virtualisation":"NeedsRoot",
+            "disks":[{"name":"vda","model":"NotPresent","size":5,"rotational":null}],"nics":[{"name":"eth0","speed":null}]}"#;
+        let read: Inventory = serde_json::from_str(old).unwrap();
+        assert_eq!((read.disks[0].size, read.disks[0].serial.reason()), (5, "not recorded"));
+        assert_eq!((read.nics[0].mtu.reason(), read.modules.fitted.reason()), ("not recorded", "not recorded"));
+        let again: Inventory = serde_json::from_str(&serde_json::to_string(&read).unwrap()).unwrap();
+        assert_eq!(again, read);
+    }
 }

@@ -197,10 +197,9 @@ fn joined() -> BoxedStrategy<Event> {
                 memory,
                 kernel: host.clone(),
                 virtualisation: Fact::NotPresent,
-                disks: vec![],
-                nics: vec![],
                 host,
                 system,
+                ..Inventory::default()
             };
             Event::NodeJoined {
                 build: Build::this(),

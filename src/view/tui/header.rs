@@ -63,7 +63,7 @@ fn serial(serial: Option<&Fact>, columns: usize) -> String {
         Some(Fact::Is(number)) => format!("SN {}", format::cut(number, columns)),
         Some(Fact::NeedsRoot) => "SN needs root".to_owned(),
         Some(Fact::NotPresent) => "SN none".to_owned(),
-        None => "SN ?".to_owned(),
+        Some(Fact::Unreadable(_)) | None => "SN ?".to_owned(),
     }
 }
 

@@ -113,8 +113,8 @@ fn inventory(host: &str) -> Inventory {
         kernel: "6.8.0".to_owned(),
         system: "Debian 12".to_owned(),
         virtualisation: Fact::NotPresent,
-        disks: vec![DiskItem { name: "vda".into(), model: Fact::NotPresent, size: 1 << 40, rotational: None }],
-        nics: vec![],
+        disks: vec![DiskItem { name: "vda".into(), model: Fact::NotPresent, size: 1 << 40, ..DiskItem::default() }],
+        ..Inventory::default()
     }
 }
 

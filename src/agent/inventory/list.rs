@@ -1,0 +1,53 @@
+//! Lists of CPUs in the kernel's form: `0-15,88-103`.
+
+use std::collections::BTreeSet;
+
+/// Far above the CPUs of any machine; a damaged list must not fill the memory.
+const MOST: u32 = 1 << 16;
+
+/// The numbers of a list; what is damaged is left out.
+pub(super) fn parse(list: &str) -> BTreeSet<u32> {
+    let range = |range: &str| {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let (from, to) = (from.trim().parse::<u32>().ok()?, to.trim().parse::<u32>().ok()?);
+        Some(from..to.min(MOST).saturating_add(1))
+    };
+    list.split(',').filter_map(range).flatten().collect()
+}
+
+/// The list of these numbers.
+pub(super) fn print(numbers: &BTreeSet<u32>) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if last.saturating_add(1) == *number => *last = *number,
+            _ => ranges.push((*number, *number)),
+        }
+    }
+    let one = |(from, to): &(u32, u32)| if from == to { from.to_string() } else { format!("{from}-{to}") };
+    ranges.iter().map(one).collect::<Vec<_>>().join(",")
+}
+
+/// The number behind a stem: 12 of `cpu12`.
+pub(super) fn numbered(name: &str, stem: &str) -> Option<u32> {
+    let digits = name.strip_prefix(stem)?;
+    digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_and_printed() {
+        for list in ["0-15,88-103", "3", "", "0,2,4-5"] {
+            assert_eq!(print(&parse(list)), list);
+        }
+        assert_eq!((parse("5-2,x,").len(), print(&parse("0,1,2, 3\u{0}"))), (0, "0-2".to_owned()));
+        assert!(parse("0-4294967295").len() <= 1 << 17, "no list fills the memory");
+        assert_eq!(
+            (numbered("cpu12", "cpu"), numbered("cpufreq", "cpu"), numbered("cpu", "cpu")),
+            (Some(12), None, None)
+        );
+    }
+}
