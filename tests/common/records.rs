@@ -239,7 +239,7 @@ fn progress() -> BoxedStrategy<Event> {
 }
 
 fn described() -> BoxedStrategy<Event> {
-    let source = prop::sample::select(vec!["cpu", "disk", "net", "memory", "pressure", "clock", "self", "x"]);
+    let source = prop::sample::select(vec!["cpu", "disk", "net", "memory", "pressure", "clock", "self", "link", "x"]);
     let fields = vec![
         "user", "idle", "steal", "reads", "read_ms", "busy_ms", "queue_ms", "rx_bytes", "speed", "leaf", "mhz",
         "present", "dirty", "some_us",

@@ -135,8 +135,12 @@ pub(super) fn percent(value: f64) -> f64 {
 /// The states of a CPU that add up to its time; guest time is inside user and nice.
 pub(super) const CPU_STATES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
-/// Whether the kernel takes back from this counter: iowait is a guess that it corrects, steal comes from the hypervisor's clock, and guest
-/// follows user. One that fell took nothing.
+/// Whether the kernel takes back from this counter: iowait is a guess that it corrects, steal comes from the hypervisor's clock, guest
+/// follows user, and the count of energy starts over at limits of its own. One that fell took nothing.
 pub(super) fn may_fall(source: &str, field: &str) -> bool {
-    source == "cpu" && matches!(field, "iowait" | "steal" | "guest" | "guest_nice")
+    match source {
+        "cpu" => matches!(field, "iowait" | "steal" | "guest" | "guest_nice"),
+        "thermal" => field == "energy_uj",
+        _ => false,
+    }
 }

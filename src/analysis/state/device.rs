@@ -48,6 +48,8 @@ pub struct Device {
     open: bool,
     pub(super) reading: Reading,
     quiet_until: Moment,
+    /// What its link carries at most, in bytes a second, as far as its driver says.
+    wire: Option<f64>,
     impossible: u32,
 }
 
@@ -223,23 +225,25 @@ impl Device {
         }
     }
 
-    fn value(&self, name: &str) -> Option<f64> {
+    /// The latest raw value of a field.
+    pub(super) fn value(&self, name: &str) -> Option<f64> {
         self.fields.iter().find(|f| f.name == name)?.now
     }
 
-    /// The link's speed in bytes a second, while it is known and believed.
+    /// What the link of a NIC carries at most, in bytes a second; another speed than before is believed again.
+    pub(super) fn wire(&mut self, speed: Option<f64>) {
+        if self.wire != speed {
+            (self.wire, self.impossible) = (speed, 0);
+        }
+    }
+
+    /// The speed of the link in bytes a second, while it is known and believed.
     pub(super) fn link(&self) -> Option<f64> {
-        let megabits = self.value("speed").filter(|mb| (1.0..=1e7).contains(mb))?;
-        (self.impossible < BELIEVED && self.value("virtual") != Some(1.0)).then_some(megabits * 1e6 / 8.0)
+        self.wire.filter(|_| self.impossible < BELIEVED)
     }
 
     /// Whether more went over the link than it carries: counters that were set by hand, or a speed that is wrong.
     fn doubt(&mut self, name: &str, remarks: &mut Vec<String>) {
-        let field = |name: &str| self.fields.iter().find(|f| f.name == name);
-        if let Some(Field { before: Some(before), now: Some(now), .. }) = field("speed").filter(|f| f.before != f.now) {
-            remarks.push(format!("link speed changed: net {name} from {before} to {now} Mb/s"));
-            self.impossible = 0;
-        }
         let Some(link) = self.link() else { return };
         let delta = self.delta();
         let Some(rate) = delta.rate("rx_bytes").into_iter().chain(delta.rate("tx_bytes")).reduce(f64::max) else {

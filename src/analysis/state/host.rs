@@ -13,6 +13,10 @@ use crate::vocab::moment::{Moment, Span};
 /// More devices of a source than this are a crowd, of which each keeps less.
 const CROWD: usize = 16;
 
+/// The links that there are, in MB/s: 1 Mb/s to 10 Tb/s.
+const SLOWEST: f64 = 0.125;
+const FASTEST: f64 = 1.25e6;
+
 /// The node's CPU time, in seconds since the first reading. Only what was gained is in it: a counter that fell or was reset took nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuSeconds {
@@ -83,7 +87,9 @@ impl Host {
         let mut remarks = Vec::new();
         let mut gap: Option<Span> = None;
         for key in &read {
+            let wire = key.strip_prefix("net/").and_then(|nic| self.wire(nic));
             if let Some(device) = self.devices.get_mut(key) {
+                device.wire(wire);
                 if !full {
                     device.single_out();
                 }
@@ -181,7 +187,13 @@ impl Host {
     /// The raw value of a field as it was read last.
     #[must_use]
     pub fn raw(&self, device: &str, field: &str) -> Option<f64> {
-        self.devices.get(device)?.fields.iter().find(|f| f.name == field)?.now
+        self.devices.get(device)?.value(field)
+    }
+
+    /// What a NIC's link carries in bytes a second, by its driver: drivers that do not know say 0, -1 or 2³²−1.
+    fn wire(&self, nic: &str) -> Option<f64> {
+        let megabytes = self.raw(&format!("link/{nic}"), "speed")?;
+        (SLOWEST..=FASTEST).contains(&megabytes).then_some(megabytes * 1e6)
     }
 
     /// The speed of a NIC's link in Mb/s; none where it is not known, or the NIC itself proves it wrong.

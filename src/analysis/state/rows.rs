@@ -61,15 +61,16 @@ pub const ROWS: &[Row] = &[
     row("net", "tx", Unit::MegabytesPerSecond, |d| Some(d.rate("tx_bytes")? / 1e6)),
     row("net", "drops", Unit::PerSecond, |d| Some(d.rate("rx_drops")? + d.rate("tx_drops")?)),
     row("net", "errors", Unit::PerSecond, |d| d.rates(&["rx_errors", "tx_errors"])),
-    row("net", "crc", Unit::PerSecond, |d| d.rate("rx_crc_errors")),
-    row("net", "carrier changes", Unit::Count, |d| d.diff("carrier_changes")),
     detail("net", "link", Unit::Percent, link_share),
+    row("link", "crc", Unit::PerSecond, |d| d.rate("rx_crc_errors")),
+    row("link", "missed", Unit::PerSecond, |d| d.rates(&["rx_missed_errors", "rx_fifo_errors", "tx_fifo_errors"])),
+    row("link", "carrier changes", Unit::Count, |d| d.diff("carrier_changes")),
     row("memory", "dirty", Unit::Bytes, |d| d.value("dirty")),
     row("memory", "writeback", Unit::Bytes, |d| d.value("writeback")),
     row("memory", "available", Unit::Bytes, |d| d.value("available")),
     row("memory", "swap", Unit::MegabytesPerSecond, |d| Some((d.rate("swap_in")? + d.rate("swap_out")?) / 1e6)),
     // Not clamped: above 100 the writers are held up, which is what it is there to show.
-    row("memory", "dirty of limit", Unit::Percent, |d| share(100.0 * d.value("dirty")?, d.value("dirty_threshold")?)),
+    row("memory", "dirty of limit", Unit::Percent, |d| share(100.0 * d.value("dirty")?, d.value("dirty_limit")?)),
     row("pressure", "some", Unit::Percent, |d| Some(percent(d.rate("some_us")? / 1e4))),
     row("pressure", "full", Unit::Percent, |d| Some(percent(d.rate("full_us")? / 1e4))),
     row("tcp", "retransmits", Unit::PerSecond, |d| d.rate("retransmits")),
@@ -77,19 +78,21 @@ pub const ROWS: &[Row] = &[
     row("softnet", "dropped", Unit::PerSecond, |d| d.rate("dropped")),
     row("softnet", "squeezed", Unit::PerSecond, |d| d.rate("squeezed")),
     row("cgroup", "throttled", Unit::Percent, |d| {
-        share(100.0 * d.diff("nr_throttled")?, d.diff("nr_periods")?).map(percent)
+        share(100.0 * d.diff("throttled_periods")?, d.diff("periods")?).map(percent)
     }),
     // In milliseconds a second; threads that are held up at the same time make more than a thousand.
     row("cgroup", "held up", Unit::Milliseconds, |d| Some(d.rate("throttled_us")? / 1e3)),
     row("clock", "least", Unit::Megahertz, |d| d.value("least_mhz")),
     row("clock", "median", Unit::Megahertz, |d| d.value("median_mhz")),
-    row("thermal", "temperature", Unit::Celsius, |d| d.value("temp_c")),
-    row("thermal", "throttles", Unit::PerSecond, |d| d.rate("throttles")),
-    row("edac", "ce", Unit::Count, |d| d.value("ce")),
-    row("edac", "ue", Unit::Count, |d| d.value("ue")),
-    detail("self", "cpu", Unit::Percent, |d| Some(100.0 * d.rate("cpu_s")?)),
-    detail("self", "cost", Unit::Microseconds, |d| d.value("cost_us")),
-    row("numa", "miss", Unit::PerSecond, |d| d.rate("miss")),
+    row("thermal", "temperature", Unit::Celsius, |d| d.value("celsius")),
+    row("thermal", "throttles", Unit::PerSecond, |d| d.rates(&["throttles", "core_throttles"])),
+    row("thermal", "power limits", Unit::PerSecond, |d| d.rate("power_limits")),
+    row("nvme", "temperature", Unit::Celsius, |d| d.value("celsius")),
+    row("edac", "ce", Unit::Count, |d| d.value("corrected")),
+    row("edac", "ue", Unit::Count, |d| d.value("uncorrected")),
+    detail("self", "cpu", Unit::Percent, |d| Some(100.0 * d.rate("cpu_seconds")?)),
+    detail("self", "cost", Unit::Microseconds, |d| d.value("took_us")),
+    row("numa", "miss", Unit::PerSecond, |d| d.rate("numa_miss")),
 ];
 
 /// The faster direction's share of the link, in percent; none while the link's speed is not known.

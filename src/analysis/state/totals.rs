@@ -70,10 +70,10 @@ impl Host {
     }
 
     fn is_leaf(&self, source: &str, name: &str, device: &Device) -> bool {
-        let said = |field: &str| device.fields.iter().find(|f| f.name == field).and_then(|f| f.now);
         match source {
-            "disk" => said("leaf").map_or_else(|| self.looks_physical(name), |leaf| leaf == 1.0),
-            _ => said("virtual").map_or_else(|| !looks_virtual(name), |of| of == 0.0),
+            "disk" => device.value("leaf").map_or_else(|| self.looks_physical(name), |leaf| leaf == 1.0),
+            // In a container no interface is hardware, and there they are what there is.
+            _ => is_hardware(name, device) || !self.of_source("net").any(|(name, device)| is_hardware(name, device)),
         }
     }
 
@@ -145,9 +145,8 @@ impl Host {
 
     /// The clocks of all CPUs that are there, as fields of `clock/`.
     fn clocks(&mut self, at: Moment) {
-        let mhz = |d: &Device| d.fields.iter().find(|f| f.name == "mhz").and_then(|f| f.now);
         let there = self.of_source("clock").filter(|(name, d)| !name.is_empty() && d.gone.is_none());
-        let all: Vec<f64> = there.filter_map(|(_, d)| mhz(d)).collect();
+        let all: Vec<f64> = there.filter_map(|(_, d)| d.value("mhz")).collect();
         let Some((least, median)) = all.iter().copied().reduce(f64::min).zip(stat::median(&all)) else { return };
         let whole = self.devices.entry("clock/".to_owned()).or_insert_with(|| Device::new(false));
         if whole.begin(at) {
@@ -163,6 +162,10 @@ fn whole(name: &str) -> Option<&str> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let numbered = stem.strip_suffix('p').filter(|disk| disk.ends_with(|c: char| c.is_ascii_digit()));
     numbered.or(Some(stem)).filter(|stem| stem.len() < name.len() && !stem.is_empty())
+}
+
+fn is_hardware(name: &str, nic: &Device) -> bool {
+    nic.value("virtual").map_or_else(|| !looks_virtual(name), |made_up| made_up == 0.0)
 }
 
 /// Whether an interface of this name stands on others, or on none, as far as names tell.

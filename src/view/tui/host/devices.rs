@@ -59,7 +59,7 @@ const NIC_TABLE: Table = Table {
         column("link", 10, |s, (_, name)| s.host.link_speed(name).map(speed)),
         column("err/s", 7, |s, (key, _)| number(s, key, "errors")),
         column("drop/s", 8, |s, (key, _)| number(s, key, "drops")),
-        column("crc/s", 8, |s, (key, _)| number(s, key, "crc")),
+        column("crc/s", 8, |s, (_, name)| number(s, &format!("link/{name}"), "crc")),
     ],
 };
 

@@ -46,11 +46,11 @@ impl Machine {
             machine.counter("pressure", resource, "full_us", some / 4.0);
         }
         for (field, value) in
-            [("total", 512e9), ("available", 377e9), ("dirty", 2e9), ("dirty_threshold", 8e9), ("writeback", 4e6)]
+            [("total", 512e9), ("available", 377e9), ("dirty", 2e9), ("dirty_limit", 8e9), ("writeback", 4e6)]
         {
             machine.gauge("memory", "", field, value);
         }
-        machine.counter("self", "", "cpu_s", 0.0042);
+        machine.counter("self", "", "cpu_seconds", 0.0042);
         machine
     }
 
@@ -105,7 +105,7 @@ impl Machine {
         }
         self.counter("net", name, "rx_drops", mb / 100.0);
         self.counter("net", name, "tx_drops", 0.0);
-        self.gauge("net", name, "speed", 10_000.0);
+        self.gauge("link", name, "speed", 1_250.0);
     }
 
     /// A device that does not change any more from now on: an offline CPU.
