@@ -6,14 +6,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::conditions;
+use super::inventory::raid;
 use super::sampler::{self, Pace, Sink};
 use super::voice::Voice;
 use crate::clock;
 use crate::vocab::event::{Event, Said};
+use crate::vocab::node::Conditions;
 
 const READING: Duration = Duration::from_millis(100);
 const FULL_EVERY: u32 = 10;
 const CONDITIONS_EVERY: Duration = Duration::from_secs(5);
+/// A controller leaves write-back for hours when it learns its battery; a minute is soon enough to see it.
+const CONTROLLERS_EVERY: Duration = Duration::from_mins(1);
+/// How long the tools of RAID controllers may take.
+const CONTROLLERS: Duration = Duration::from_secs(5);
 
 /// Looking at the conditions may take one part in so many of the time.
 const CONDITIONS_SHARE: u32 = 500;
@@ -27,21 +33,20 @@ enum Tell {
 /// The watching threads; they end when this is dropped.
 pub(super) struct Watch {
     tell: Sender<Tell>,
-    /// Never sent to: the other end hears that this is gone.
-    _conditions: Sender<()>,
+    /// Never sent to: the other ends hear that these are gone.
+    _ends: Vec<Sender<()>>,
 }
 
 impl Watch {
     /// Begins to watch below `root`.
     pub(super) fn new(root: &Path, voice: Voice) -> Self {
         let (tell, told) = channel();
-        let (conditions, end) = channel();
         let pace = Pace::new(sampler::all(root));
         let sampling = Sampling { pace, sink: Sink::default(), voice: voice.clone(), device: None };
         std::thread::spawn(move || sampling.go_on(&told));
-        let root = root.to_owned();
-        std::thread::spawn(move || watch_conditions(&root, &voice, &end));
-        Self { tell, _conditions: conditions }
+        // The tools of RAID controllers know nothing of a faked root, and may take seconds.
+        let ends = [watch_controllers(root, &voice), Some(watch_conditions(root, voice))];
+        Self { tell, _ends: ends.into_iter().flatten().collect() }
     }
 
     /// A run begins: everything is described once more, and this device (`disk/vda`) is read ten times a second.
@@ -106,13 +111,39 @@ impl Sampling {
     }
 }
 
-fn watch_conditions(root: &Path, voice: &Voice, end: &Receiver<()>) {
-    let mut known = conditions::read(root);
-    let mut pause = CONDITIONS_EVERY;
+fn watch_conditions(root: &Path, voice: Voice) -> Sender<()> {
+    let (alive, end) = channel();
+    let root = root.to_owned();
+    let read = move || conditions::read(&root);
+    std::thread::spawn(move || compare(read(), CONDITIONS_EVERY, &end, read, &voice));
+    alive
+}
+
+/// The policies of RAID controllers, where there are any: said once, and when they change.
+fn watch_controllers(root: &Path, voice: &Voice) -> Option<Sender<()>> {
+    if root != Path::new("/") {
+        return None;
+    }
+    let (alive, end) = channel();
+    let voice = voice.clone();
+    let read = || raid::conditions(&raid::read(CONTROLLERS));
+    std::thread::spawn(move || {
+        let first = read();
+        if !first.0.is_empty() {
+            voice.say(Event::ConditionsChanged(conditions::changes(&Conditions::default(), &first)));
+            compare(first, CONTROLLERS_EVERY, &end, read, &voice);
+        }
+    });
+    Some(alive)
+}
+
+/// Says what changes in what `read` gives; as often as `every`, but never for more than its share of the time.
+fn compare(mut known: Conditions, every: Duration, end: &Receiver<()>, read: impl Fn() -> Conditions, voice: &Voice) {
+    let mut pause = every;
     while end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
         let begun = Instant::now();
-        let now = conditions::read(root);
-        pause = CONDITIONS_EVERY.max(begun.elapsed() * CONDITIONS_SHARE);
+        let now = read();
+        pause = every.max(begun.elapsed() * CONDITIONS_SHARE);
         let changes = conditions::changes(&known, &now);
         if !changes.is_empty() {
             voice.say(Event::ConditionsChanged(changes));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::{cpu, list};
+use super::list;
 use crate::agent::host;
 use crate::vocab::hardware::Cache;
 
@@ -33,7 +33,7 @@ pub(super) fn read(directory: &Path, online: &BTreeSet<u32>) -> Vec<Cache> {
 fn one(index: &Path, cpu: u32, online: &BTreeSet<u32>) -> Option<(Cache, BTreeSet<u32>)> {
     let value = |name: &str| host::value(&index.join(name));
     let shared = value("shared_cpu_list").map(|text| list::parse(&text));
-    let mut shared = shared.or_else(|| Some(cpu::mask(&value("shared_cpu_map")?))).unwrap_or_default();
+    let mut shared = shared.or_else(|| Some(list::mask(&value("shared_cpu_map")?))).unwrap_or_default();
     shared.retain(|sharer| online.contains(sharer));
     shared.insert(cpu);
     let cache = Cache {

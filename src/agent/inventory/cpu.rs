@@ -158,7 +158,7 @@ impl Topology {
                 .iter()
                 .find_map(|name| host::value(&topology.join(name)))
                 .map(|text| list::parse(&text))
-                .or_else(|| Some(mask(&host::value(&topology.join("thread_siblings"))?)));
+                .or_else(|| Some(list::mask(&host::value(&topology.join("thread_siblings"))?)));
             let Some(mut siblings) = siblings else { continue };
             siblings.retain(|sibling| online.contains(sibling));
             siblings.insert(*cpu);
@@ -185,13 +185,6 @@ impl Topology {
             threads: *cores.values().max()?,
         })
     }
-}
-
-/// CPUs of a mask in groups of 32 bits, the highest first: `00000001,00000003`.
-pub(super) fn mask(text: &str) -> BTreeSet<u32> {
-    let groups = text.split(',').rev().take(1 << 11).zip((0..).step_by(32));
-    let bits = groups.filter_map(|(group, base)| Some((u32::from_str_radix(group.trim(), 16).ok()?, base)));
-    bits.flat_map(|(group, base)| (0..32).filter(move |bit| group >> bit & 1 == 1).map(move |bit| base + bit)).collect()
 }
 
 #[cfg(test)]
@@ -246,11 +239,5 @@ mod tests {
             ("sys/devices/system/cpu/cpu0/topology/physical_package_id", "-1\n"),
         ]);
         assert_eq!((got.cores, got.sockets.known()), (Fact::Is(1), None));
-    }
-
-    #[test]
-    fn masks_are_groups_of_32_bits() {
-        assert_eq!(mask("00000001,00000003"), BTreeSet::from([0, 1, 32]));
-        assert_eq!((mask("x,"), mask("")), (BTreeSet::new(), BTreeSet::new()));
     }
 }

@@ -34,6 +34,13 @@ pub(super) fn numbered(name: &str, stem: &str) -> Option<u32> {
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
+/// CPUs of a mask in groups of 32 bits, the highest first: `00000001,00000003`.
+pub(super) fn mask(text: &str) -> BTreeSet<u32> {
+    let groups = text.split(',').rev().take(1 << 11).zip((0..).step_by(32));
+    let bits = groups.filter_map(|(group, base)| Some((u32::from_str_radix(group.trim(), 16).ok()?, base)));
+    bits.flat_map(|(group, base)| (0..32).filter(move |bit| group >> bit & 1 == 1).map(move |bit| base + bit)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,5 +56,11 @@ mod tests {
             (numbered("cpu12", "cpu"), numbered("cpufreq", "cpu"), numbered("cpu", "cpu")),
             (Some(12), None, None)
         );
+    }
+
+    #[test]
+    fn masks_are_groups_of_32_bits() {
+        assert_eq!(mask("00000001,00000003"), BTreeSet::from([0, 1, 32]));
+        assert_eq!((mask("x,"), mask("")), (BTreeSet::new(), BTreeSet::new()));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::delta::{CPU_STATES, Step};
 use super::device::Device;
 use super::rows::{ROWS, rows_of};
-use super::totals::Sum;
+use super::sum::Sum;
 use crate::analysis::series::Series;
 use crate::vocab::event::{Described, Sample};
 use crate::vocab::moment::{Moment, Span};

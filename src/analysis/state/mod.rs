@@ -13,6 +13,7 @@ mod device;
 mod host;
 mod rows;
 mod run;
+mod sum;
 mod totals;
 
 use std::collections::BTreeMap;
@@ -188,9 +189,15 @@ impl State {
                 Some(after) => conditions.insert(change.what.clone(), after.clone()),
                 None => conditions.remove(&change.what),
             };
-            let word = |value: &Option<String>| value.clone().unwrap_or_else(|| "unreadable".to_owned());
-            let text =
-                format!("conditions changed: {} from {} to {}", change.what, word(&change.before), word(&change.after));
+            let what = &change.what;
+            let text = match (&change.before, &change.after) {
+                (Some(before), Some(after)) => format!("conditions changed: {what} from {before} to {after}"),
+                (None, Some(after)) => format!("conditions: {what} is {after}"),
+                (before, None) => {
+                    let was = before.as_deref().unwrap_or("unknown");
+                    format!("conditions changed: {what} was {was} and cannot be read any more")
+                }
+            };
             self.remark(record, text);
         }
     }

@@ -3,11 +3,10 @@
 //! A total is of physical leaves only: a partition, a logical volume and an array count what their disks count again, a bond or a
 //! bridge what its NICs do.
 
-use std::collections::BTreeMap;
-
 use super::delta::{Field, Step};
 use super::device::Device;
 use super::host::Host;
+use super::sum::Sum;
 use crate::vocab::event::SampleKind;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::stat;
@@ -18,29 +17,6 @@ const SUMMED: [&str; 2] = ["disk", "net"];
 const RECENTLY: Span = Span::seconds(5);
 /// A device moves up when it does so many times as much as the one before it.
 const CLEARLY: f64 = 1.2;
-
-/// What the leaves of a source have gained since its last total.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Sum {
-    steps: BTreeMap<String, Step>,
-    /// Whether a reading in it cannot be told the length of, or is not believed.
-    broken: bool,
-}
-
-impl Sum {
-    fn add(&mut self, device: &Device) {
-        self.broken |= device.reading.gap.is_some() || !device.reading.sound;
-        for field in device.fields.iter().filter(|f| f.kind != SampleKind::Gauge) {
-            let sum = self.steps.get(&field.name).copied().unwrap_or_default();
-            let sum = match (sum, field.step) {
-                (Step::Reset, _) | (_, Step::Reset) => Step::Reset,
-                (Step::By(a), Step::By(b)) => Step::By(a + b),
-                (known, Step::Unknown) | (Step::Unknown, known) => known,
-            };
-            self.steps.insert(field.name.clone(), sum);
-        }
-    }
-}
 
 impl Host {
     /// The devices that `disk/*` or `net/*` is the total of, by name.

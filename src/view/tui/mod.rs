@@ -22,6 +22,7 @@ mod chart;
 mod dialog;
 mod finding;
 mod footer;
+mod glance;
 mod grid;
 mod header;
 mod host;

@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::How;
 use super::axis::Axis;
-use super::host::Glance;
+use super::glance::Glance;
 use super::keys::{self, Action, Place};
 use crate::analysis::state::{RunState, State, Status};
 use crate::vocab::finding::Finding;

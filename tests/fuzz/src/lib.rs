@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 use shakedown::agent::resources::Resources;
 use shakedown::agent::sampler::{self, Sink};
 use shakedown::agent::{conditions, inventory, survey};
-use shakedown::vocab::plan::Plan;
 
 /// A directory of this process alone, in memory.
 static ROOT: LazyLock<PathBuf> = LazyLock::new(|| PathBuf::from(format!("/dev/shm/shakedown-fuzz-{}", std::process::id())));
@@ -36,14 +35,12 @@ pub fn sample(place: &str, source: &str, data: &[u8]) {
     assert!(samples.iter().all(|s| (s.0 as usize) < described.len()));
 }
 
-/// Everything that looks at a node once, over the data.
+/// What looks at a node once, over the data.
 pub fn look(place: &str, data: &[u8]) {
     file(place, data);
-    let resources = Resources::here(&ROOT);
-    let _ = inventory::read(&ROOT, &resources);
+    let _ = inventory::read(&ROOT, &Resources::here(&ROOT));
     let _ = conditions::read(&ROOT);
-    let plan = Plan { runs: Vec::new(), ..shakedown::cli::presets::parse(&shakedown::cli::presets::shelf(None).find("quick").expect("a preset")).expect("a plan") };
-    let _ = survey::take(&plan, &ROOT, &resources);
+    let _ = survey::device_of(Path::new("/var/tmp"), &ROOT);
 }
 
 /// The lines of the data, each with a checksum that fits, so that the fuzzer gets past it.

@@ -1,6 +1,6 @@
 //! The host screen.
 
-use super::super::host::Section;
+use super::super::glance::Section;
 use super::machine::Machine;
 use super::screens::{SMALL, snapshot};
 use super::*;
