@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{cpu, list};
+use super::list;
 use crate::agent::host;
 use crate::vocab::hardware::NumaNode;
 
@@ -18,7 +18,7 @@ pub(super) fn read(root: &Path) -> Vec<NumaNode> {
 fn node(directory: &Path, number: u32) -> NumaNode {
     let value = |name: &str| host::value(&directory.join(name));
     let listed = value("cpulist").map(|text| list::parse(&text));
-    let cpus = listed.or_else(|| Some(cpu::mask(&value("cpumap")?))).unwrap_or_default();
+    let cpus = listed.or_else(|| Some(list::mask(&value("cpumap")?))).unwrap_or_default();
     let distances = value("distance").unwrap_or_default();
     NumaNode {
         number,
