@@ -48,6 +48,13 @@ const HPE: Family = Family {
     parse: ssacli::parse,
 };
 
+/// What a tool's answers say, one a question; nothing for a name that is none of the tools'.
+#[must_use]
+pub fn parse(tool: &str, answers: &[String]) -> Vec<Controller> {
+    let family = LSI.iter().chain([&HPE]).find(|family| family.names.contains(&tool));
+    family.map_or_else(Vec::new, |family| (family.parse)(answers))
+}
+
 /// Asks the tools that are there, all within `timeout`. A tool that gave no answer is a controller whose model says why.
 #[must_use]
 pub fn read(timeout: Duration) -> Vec<Controller> {

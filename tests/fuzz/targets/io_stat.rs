@@ -1,0 +1,4 @@
+//! `/sys/fs/cgroup/io.stat` through the sampler of `cgroup`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| shakedown_fuzz::sample("sys/fs/cgroup/io.stat", "cgroup", data));

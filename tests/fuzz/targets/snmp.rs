@@ -1,0 +1,4 @@
+//! `/proc/net/snmp` through the sampler of `tcp`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| shakedown_fuzz::sample("proc/net/snmp", "tcp", data));
