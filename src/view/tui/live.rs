@@ -20,6 +20,8 @@ use crate::analysis::state::State;
 use crate::session::client::{Client, Heard};
 use crate::vocab::finding::Severity;
 
+/// The first frame waits so long for the first record, which is seldom later: an empty one would only flicker.
+const FIRST: Duration = Duration::from_millis(60);
 /// The shortest time between two frames that nobody has asked for: as often as meters are read. More would show nothing new.
 const FRAME: Duration = Duration::from_millis(100);
 /// Records taken in at a time, so that a key is never waited for long while a session is replayed at full speed.
@@ -53,7 +55,7 @@ impl Live {
         client: &mut Client,
     ) -> How {
         self.screen.live = client.live;
-        let mut due = Some(Instant::now());
+        let mut due = Some(Instant::now() + FIRST);
         loop {
             tokio::select! {
                 biased;
@@ -69,8 +71,11 @@ impl Live {
                     due = None;
                 }
                 heard = client.heard.recv(), if !self.screen.ended => {
+                    let empty = self.state.opening.is_none();
                     let shown = self.hear(heard, &mut client.heard);
-                    if shown && due.is_none() {
+                    if empty && self.state.opening.is_some() {
+                        due = Some(Instant::now());
+                    } else if shown && due.is_none() {
                         due = Some(Instant::now() + FRAME);
                     }
                 }
