@@ -55,7 +55,13 @@ fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop)
     for _ in 0..run.iterations {
         stop.check()?;
         let iteration = meter.next_iteration();
+        let before = meter.read(now(), false).done;
         let Measured { figures, latency } = kernel.iterate(&meter, stop)?;
+        if meter.read(now(), false).done == before {
+            return Err(KernelError::Broken(format!(
+                "nothing was done in iteration {iteration}, so nothing was measured"
+            )));
+        }
         if let Some(figure) = figures.iter().find(|f| !f.value.is_finite()) {
             return Err(KernelError::Corrupt(format!("the figure {} is not a number", figure.name)));
         }
@@ -162,6 +168,16 @@ mod tests {
         assert!(place("RunStarted") < place("Prepare") && place("Measure") < place("IterationEnded"));
         assert_eq!(text.matches("IterationEnded").count(), 2);
         assert!(text.matches("Progress").count() >= 6);
+    }
+
+    #[test]
+    fn an_iteration_in_which_nothing_was_done_measures_nothing() {
+        let mut idle = synthetic(Shape::Level);
+        if let Load::Synthetic(load) = &mut idle.run.kernel {
+            load.rate = "0 MB/s".parse().unwrap();
+        }
+        let outcome = work(&idle, &Voice::silent(), &Stop::default());
+        assert!(matches!(&outcome, Outcome::Broken(why) if why.contains("nothing was done")), "{outcome:?}");
     }
 
     #[test]

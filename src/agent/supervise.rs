@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::hold::{self, Hold};
 use super::job::{Inbox, Job};
-use super::kernel;
 use super::resources::Resources;
 use super::voice::Voice;
 use super::watch::Watch;
 use super::{conditions, engine, inventory, survey};
 use crate::vocab::event::{Event, Outcome, Said};
 use crate::vocab::moment::{Moment, Span};
+use crate::vocab::name::RunName;
 use crate::vocab::node::Build;
 use crate::vocab::node::FORMAT;
 use crate::vocab::order::{AgentOrder, Hello, Work};
@@ -37,6 +37,8 @@ pub struct Agent {
     watch: Option<Watch>,
     hold: Option<Hold>,
     session: String,
+    /// The runs that put files on a disk.
+    on_disk: Vec<RunName>,
 }
 
 /// Runs an agent until its input ends. `root` stands for `/` where the host is read; `program` is started for workers.
@@ -65,6 +67,7 @@ pub fn serve(
         watch: None,
         hold: None,
         session: String::new(),
+        on_disk: Vec::new(),
     };
     let ended = agent.attend();
     agent.leave();
@@ -105,6 +108,7 @@ impl Agent {
             AgentOrder::Hold(directories) => self.hold(&directories)?,
             AgentOrder::Survey(plan) => {
                 let survey = survey::take(&plan, &self.root, &Resources::here(&self.root));
+                self.on_disk = survey.needs.iter().filter(|n| n.disk > 0).map(|n| n.run.clone()).collect();
                 self.voice.say(Event::Surveyed(Box::new(survey)));
             }
             AgentOrder::Watch => self.watch = Some(Watch::new(&self.root, self.voice.clone())),
@@ -154,8 +158,8 @@ impl Agent {
     fn start(&mut self, run: Run, deadline: Span) {
         let name = run.name.clone();
         let target = engine::target_of(run.target.as_deref());
-        let on_disk = kernel::build(&run, &target, &Resources::here(&self.root)).is_ok_and(|k| k.takes().disk > 0);
-        let device = on_disk.then(|| survey::device_of(&target, &self.root)).flatten();
+        // The survey has asked; asking the kernel once more could hang with its target.
+        let device = self.on_disk.contains(&name).then(|| survey::device_of(&target, &self.root)).flatten();
         if let Some(watch) = &mut self.watch {
             watch.begin_run(device.map(|d| format!("disk/{d}")));
         }

@@ -64,17 +64,28 @@ pub fn take(plan: &Plan, root: &Path, node: &Resources) -> Survey {
 /// may come to be possible until its turn, and its directory is looked at when the plan names one, as that may be the reason.
 fn need(run: &Run, node: &Resources) -> (Needs, Option<PathBuf>) {
     let directory = run.target.clone().unwrap_or_else(|| DEFAULT_TARGET.into());
-    match kernel::build(run, &directory, node) {
-        Ok(kernel) => {
-            let need = in_all(run, &kernel.takes());
+    match asked(run, &directory, node) {
+        Ok(takes) => {
+            let need = in_all(run, &takes);
             let writes_there = need.disk > 0;
             (need, writes_there.then_some(directory))
         }
         Err(why) => {
             let need = in_all(run, &Takes { loads: true, ..Takes::default() });
-            (Needs { impossible: Some(neutral(&why.to_string())), ..need }, run.target.clone())
+            (Needs { impossible: Some(neutral(&why)), ..need }, run.target.clone())
         }
     }
+}
+
+/// What the kernel of a run says that it takes. It may look at its target, which may hang: it has a thread of its own, which is
+/// left behind when it does not answer.
+fn asked(run: &Run, directory: &Path, node: &Resources) -> Result<Takes, String> {
+    let (say, heard) = mpsc::channel();
+    let (run, place, node) = (run.clone(), directory.to_owned(), node.clone());
+    std::thread::spawn(move || {
+        say.send(kernel::build(&run, &place, &node).map(|k| k.takes()).map_err(|e| e.to_string()))
+    });
+    heard.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(format!("{} does not answer", directory.display())))
 }
 
 /// What an iteration takes, for all iterations of the run; memory and disk are given back after each.

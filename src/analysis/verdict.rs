@@ -17,11 +17,44 @@ use crate::vocab::verdict::{Decision, Line, Verdict};
 pub fn judge(plan: &Plan, state: &State) -> Verdict {
     let mut lines: Vec<Line> = state.runs.iter().map(soundness).collect();
     for node in state.nodes.keys() {
+        let missing = plan.runs.iter().filter(|run| state.run(node, &run.name).is_none());
+        lines.extend(missing.map(|run| soundness(&RunState::new(run, node))));
+    }
+    if state.lost > 0 {
+        lines.push(gap(&format!("{} records are missing, and what they held is not known", state.lost)));
+    }
+    for node in state.nodes.keys() {
         lines.extend(plan.checks.iter().flat_map(|check| Bench { plan, state, node, check }.lines()));
     }
     let worst = lines.iter().map(|l| l.decision).max().unwrap_or(Decision::NotProven);
     let decision = if state.opening.is_none() { Decision::NotProven } else { worst };
     Verdict { decision, smoke: plan.smoke, lines }
+}
+
+/// Judges a record that is read back: as [`judge`], and what has no end proves nothing.
+#[must_use]
+pub fn judge_record(plan: &Plan, state: &State) -> Verdict {
+    let mut verdict = judge(plan, state);
+    if state.verdict.is_none() {
+        verdict.lines.push(gap("the session was not finished: its record ends without a verdict"));
+        verdict.decision = verdict.decision.max(Decision::NotProven);
+    }
+    verdict
+}
+
+/// A line about what the record lacks.
+fn gap(reason: &str) -> Line {
+    Line {
+        decision: Decision::NotProven,
+        node: String::new(),
+        of: "record".to_owned(),
+        comparison: "complete".to_owned(),
+        measured: "incomplete".to_owned(),
+        limit: String::new(),
+        margin: String::new(),
+        reason: reason.to_owned(),
+        evidence: Vec::new(),
+    }
 }
 
 /// Whether a run came to its end, with every iteration and a right result.
@@ -186,7 +219,21 @@ impl Bench<'_> {
         line.comparison = format!("no {}", kinds.join(", "));
         let speaks = |f: &&Finding| f.severity >= Severity::Warn && self.check.no_findings.contains(&f.kind);
         let found: Vec<&Finding> = runs.iter().flat_map(|r| self.state.findings_of(r)).filter(speaks).collect();
-        line.measured = if found.is_empty() { "none".to_owned() } else { format!("{} found", found.len()) };
+        let noted = runs
+            .iter()
+            .flat_map(|r| self.state.findings_of(r))
+            .filter(|f| self.check.no_findings.contains(&f.kind))
+            .count();
+        line.measured = match (found.len(), noted) {
+            (0, 0) => "none".to_owned(),
+            (0, noted) => format!("none that weighs; {noted} for information only"),
+            (n, _) => format!("{n} found"),
+        };
+        if runs.is_empty() {
+            line.measured.clear();
+            line.reason = format!("no run of {} is in this session", self.check.of);
+            return line;
+        }
         if let Some(worst) = found.iter().max_by_key(|f| f.severity) {
             line.reason.clone_from(&worst.sentence);
         }
@@ -302,5 +349,33 @@ mod tests {
         let mut noisy = check(absolute("250 MB/s"));
         noisy.missed = Missed::NotProven;
         assert_eq!(judged(noisy, |s| s.end(100.0, Outcome::Sound)).decision, Decision::NotProven);
+    }
+
+    #[test]
+    fn a_record_with_holes_or_without_an_end_proves_nothing() {
+        let told = Scenario::measuring(vec![check(absolute("80 MB/s"))]).work(100.0, 50).end(100.0, Outcome::Sound);
+        let plan = told.state.opening.as_ref().unwrap().plan.clone();
+        assert_eq!(judge(&plan, &told.state).decision, Decision::Pass);
+        assert_eq!(judge_record(&plan, &told.state).decision, Decision::NotProven, "no SessionClosed");
+        let mut holed = told.state.clone();
+        holed.lost = 1;
+        assert_eq!(judge(&plan, &holed).decision, Decision::NotProven);
+    }
+
+    #[test]
+    fn a_plan_whose_run_is_not_in_the_session_is_not_proven() {
+        let told = Scenario::measuring(vec![]).work(100.0, 50).end(100.0, Outcome::Sound);
+        let mut plan = told.state.opening.as_ref().unwrap().plan.clone();
+        plan.runs[0].name = "never-ran".into();
+        let no_stall = Check {
+            of: "never-ran".to_owned(),
+            at_least: None,
+            no_findings: vec![Kind::Stall],
+            ..check(absolute("0"))
+        };
+        plan.checks = vec![no_stall];
+        let verdict = judge(&plan, &told.state);
+        assert_eq!(verdict.decision, Decision::NotProven);
+        assert!(verdict.lines.iter().any(|l| l.of == "never-ran" && l.reason.contains("no run of")));
     }
 }

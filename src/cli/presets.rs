@@ -60,6 +60,9 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
             return Err(format!("runs[{i}].iterations: 0 would measure nothing; expected at least 1"));
         }
     }
+    if let Some((name, roof)) = plan.roofs.iter().find(|(_, roof)| roof.value <= 0.0) {
+        return Err(format!("roofs.{name}: `{roof}` is no roof; expected more than nothing"));
+    }
     for (i, check) in plan.checks.iter().enumerate() {
         let run = check.of.split('.').next().unwrap_or_default();
         if run != "*" && !plan.runs.iter().any(|r| &*r.name.0 == run) {

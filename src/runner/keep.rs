@@ -73,9 +73,16 @@ pub struct Kept {
 pub async fn keep(assignment: Assignment, ready: impl FnOnce(&Path)) -> Result<Kept, String> {
     let socket = places::socket(&assignment.session)?;
     let gentle = shares_file_system(&assignment);
-    let journal = Journal::create(&assignment.file, if gentle { Sync::WhenTold } else { Sync::EverySecond })?;
-    let (publish, _) = broadcast::channel(BEHIND);
     let mut door = Door::open(&socket, &assignment.file)?;
+    let journal = Journal::create(&assignment.file, if gentle { Sync::WhenTold } else { Sync::EverySecond });
+    let journal = match journal {
+        Ok(journal) => journal,
+        Err(why) => {
+            door.close(Duration::ZERO).await;
+            return Err(why);
+        }
+    };
+    let (publish, _) = broadcast::channel(BEHIND);
     let (words, mut heard) = mpsc::channel(BEHIND);
     let (commands, mut commanded) = mpsc::channel(64);
     let pipeline = Pipeline::new(journal, publish.clone());
@@ -196,7 +203,7 @@ impl Keeper {
         }
         match word {
             Word::Said(node, _, said) => self.said(place, &node, said),
-            Word::Gone(node, _) => self.gone(place, &node),
+            Word::Gone(node, _) => self.gone(place, &node, "its process has ended"),
         }
     }
 
@@ -226,7 +233,7 @@ impl Keeper {
         self.pipeline.put(node, said.at, event);
     }
 
-    fn gone(&mut self, place: usize, node: &NodeName) {
+    fn gone(&mut self, place: usize, node: &NodeName, how: &str) {
         let stopping = self.stopping.is_some();
         let course = &mut self.courses[place];
         let refused = course.refused;
@@ -234,7 +241,7 @@ impl Keeper {
         if !refused {
             let next = if again { "; it is started again for the runs that are left" } else { "" };
             let at = Moment(self.pipeline.state.to_node(node, now()).0);
-            self.pipeline.put(node, at, Event::NodeLost { why: format!("its process has ended{next}") });
+            self.pipeline.put(node, at, Event::NodeLost { why: format!("{how}{next}") });
         }
         if again {
             self.start_agent(place);
@@ -246,6 +253,10 @@ impl Keeper {
         self.ticks += 1;
         if self.ticks.is_multiple_of(PING_EVERY) {
             self.courses.iter().for_each(|c| c.order(AgentOrder::Ping(now())));
+        }
+        for place in (0..self.courses.len()).filter(|place| self.courses[*place].is_overdue()).collect::<Vec<_>>() {
+            let node = self.courses[place].spec.name.clone();
+            self.gone(place, &node, "it did not answer past the deadline of its run");
         }
         let trouble = self.pipeline.journal.trouble();
         if trouble != self.trouble {

@@ -67,7 +67,13 @@ impl Agent {
         let (program, arguments) = spec.argv.split_first().ok_or("the agent's command line is empty")?;
         let mut command = Command::new(program);
         // A group of its own, so that a Ctrl-C meant for the session does not reach the agent behind the runner's back.
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+        command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .kill_on_drop(true);
         let mut child = command.spawn().map_err(|e| format!("no agent could be started with {program}: {e}"))?;
         let (orders, mut ordered) = unbounded_channel::<AgentOrder>();
         if let Some(mut stdin) = child.stdin.take() {
@@ -100,12 +106,13 @@ impl Agent {
         let _ = self.orders.send(order);
     }
 
-    /// Closes its input and waits until it is gone; kills it when it takes longer than `patience`.
+    /// Closes its input and waits until it is gone; one that takes longer than `patience` is killed and not waited for, since
+    /// it may hang in the kernel for ever.
     pub(super) async fn dismiss(self, patience: Duration) {
         let Self { mut child, orders, .. } = self;
         drop(orders);
         if tokio::time::timeout(patience, child.wait()).await.is_err() {
-            let _ = child.kill().await;
+            let _ = child.start_kill();
         }
     }
 }

@@ -1,5 +1,9 @@
 //! Which run comes next on which node, and what is to be done when an agent is gone.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
+
 use super::launch::{Agent, NodeSpec};
 use crate::vocab::moment::Span;
 use crate::vocab::order::AgentOrder;
@@ -10,6 +14,8 @@ use crate::vocab::survey::Survey;
 const TIMES_EXPECTED: u64 = 3;
 /// … and this much more, before it is Stuck.
 const GRACE: Span = Span::seconds(60);
+/// An agent ends a run at its deadline; one that has not done so this much later does not answer.
+const AGENT_GRACE: Duration = Duration::from_secs(5);
 
 /// A node's way through the plan.
 #[derive(Debug)]
@@ -24,6 +30,8 @@ pub(super) struct Course {
     pub(super) refused: bool,
     next: usize,
     under_way: bool,
+    /// When the agent itself is given up, since it has not ended the run that it should have.
+    give_up_at: Option<Instant>,
     over: bool,
     survey: Option<Survey>,
 }
@@ -31,7 +39,17 @@ pub(super) struct Course {
 impl Course {
     /// A node at the beginning of the plan.
     pub(super) fn new(spec: NodeSpec) -> Self {
-        Self { spec, agent: None, started: 0, refused: false, next: 0, under_way: false, over: false, survey: None }
+        Self {
+            spec,
+            agent: None,
+            started: 0,
+            refused: false,
+            next: 0,
+            under_way: false,
+            give_up_at: None,
+            over: false,
+            survey: None,
+        }
     }
 
     /// Whether nothing more will happen on this node.
@@ -59,9 +77,11 @@ impl Course {
     /// Starts the next run; the node is over when there is none, or when the session is stopping.
     pub(super) fn advance(&mut self, plan: &Plan, stopping: bool) {
         self.under_way = false;
+        self.give_up_at = None;
         match plan.runs.get(self.next) {
             Some(run) if !stopping => {
                 let deadline = self.deadline(run);
+                self.give_up_at = Instant::now().checked_add(Duration::from(deadline) + AGENT_GRACE);
                 self.order(AgentOrder::Start { run: run.clone(), deadline });
                 self.next += 1;
                 self.under_way = true;
@@ -88,9 +108,15 @@ impl Course {
         }
     }
 
+    /// Whether the agent has let the deadline of its run go by: it is stopped, or hangs itself.
+    pub(super) fn is_overdue(&self) -> bool {
+        self.agent.is_some() && self.give_up_at.is_some_and(|at| at <= Instant::now())
+    }
+
     /// The agent is gone. Whether it is to be started again: once, on the runner's own machine, while runs are left.
     pub(super) fn lose_agent(&mut self, plan: &Plan, stopping: bool) -> bool {
         self.agent = None;
+        self.give_up_at = None;
         self.under_way = false;
         let again = self.spec.local && !self.refused && self.started < 2 && self.next < plan.runs.len() && !stopping;
         self.over = !again;

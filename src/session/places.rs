@@ -27,10 +27,7 @@ pub fn sessions() -> Result<PathBuf, String> {
 /// # Errors
 /// One line when it cannot be made, or belongs to somebody else.
 pub fn sockets() -> Result<PathBuf, String> {
-    let dir = match std::env::var_os("XDG_RUNTIME_DIR").filter(|v| !v.is_empty()) {
-        Some(base) => PathBuf::from(base).join("shakedown"),
-        None => PathBuf::from(format!("/tmp/shakedown-{}", rustix::process::getuid().as_raw())),
-    };
+    let dir = sockets_directory();
     if let Err(error) = DirBuilder::new().mode(0o700).recursive(true).create(&dir) {
         return Err(format!("{} cannot be made: {error}", dir.display()));
     }
@@ -38,6 +35,13 @@ pub fn sockets() -> Result<PathBuf, String> {
     match std::fs::symlink_metadata(&dir) {
         Ok(metadata) if owned(&metadata) => Ok(dir),
         _ => Err(format!("{} is not a private directory of this user (mode 0700); remove it", dir.display())),
+    }
+}
+
+fn sockets_directory() -> PathBuf {
+    match std::env::var_os("XDG_RUNTIME_DIR").filter(|v| !v.is_empty()) {
+        Some(base) => PathBuf::from(base).join("shakedown"),
+        None => PathBuf::from(format!("/tmp/shakedown-{}", rustix::process::getuid().as_raw())),
     }
 }
 
@@ -59,9 +63,7 @@ pub fn socket(session: &str) -> Result<PathBuf, String> {
 /// The names of the sessions that are running for this user; sockets that nobody answers are removed.
 #[must_use]
 pub fn running() -> Vec<String> {
-    let Ok(entries) = sockets().and_then(|d| std::fs::read_dir(d).map_err(|e| e.to_string())) else {
-        return Vec::new();
-    };
+    let Ok(entries) = std::fs::read_dir(sockets_directory()) else { return Vec::new() };
     let mut names: Vec<String> = entries.flatten().filter_map(|entry| alive(&entry.path())).collect();
     names.sort();
     names

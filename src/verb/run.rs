@@ -1,6 +1,7 @@
 //! `shakedown run`: preflight, then the session, headless or on the screen.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -9,12 +10,13 @@ use super::{Ended, print, runtime, screen, warn};
 use crate::cli::presets;
 use crate::cli::typed::RunOptions;
 use crate::runner::{Kept, keep};
-use crate::session::client::Client;
+use crate::session::client::{Client, Heard};
+use crate::session::reader::{Item, Reader};
 use crate::view::headless::{Form, Printer};
 use crate::view::words;
 
 /// How long a reader of standard output may take to read what is left, once the session is over.
-const LAST_LINES: Duration = Duration::from_secs(2);
+const LAST_LINES: Duration = Duration::from_mins(1);
 
 /// Runs a preset, or opens the list of presets when none is named.
 pub(super) fn preset(name: Option<&str>, options: &RunOptions) -> Ended {
@@ -50,22 +52,43 @@ fn headless(prepared: Prepared, options: &RunOptions) -> Ended {
         print(&format!("file    {}\n", assignment.file.display()));
     }
     let (done, printed) = channel();
-    let ready = move |socket: &std::path::Path| {
+    let file = assignment.file.clone();
+    let ready = move |socket: &Path| {
         let socket = socket.to_owned();
         std::thread::spawn(move || {
-            let _ = done.send(follow(&socket, form));
+            let _ = done.send(follow(&socket, &file, form));
         });
     };
     let Kept { verdict, trouble } = runtime()?.block_on(keep(assignment, ready))?;
-    let _ = printed.recv_timeout(LAST_LINES);
+    match printed.recv_timeout(LAST_LINES) {
+        Ok(Ok(())) => {}
+        Ok(Err(why)) => warn(&format!("standard output is not complete: {why}")),
+        Err(_) => warn("standard output is not complete: nobody reads it; the session file is"),
+    }
     if let Some(why) = trouble {
         warn(&why);
     }
     Ok(verdict.exit_code())
 }
 
-fn follow(socket: &std::path::Path, form: Form) -> Result<(), String> {
-    runtime()?.block_on(async { print_all(Client::attach(socket).await?, form).await })
+/// Prints what the runner says; what it could not hand over to a slow reader before it left comes from the file.
+fn follow(socket: &Path, file: &Path, form: Form) -> Result<(), String> {
+    runtime()?.block_on(async {
+        let mut client = Client::attach(socket).await?;
+        let mut printer = Printer::new(std::io::stdout(), form);
+        while let Some(heard) = client.heard.recv().await {
+            printer.hear(&heard).map_err(|e| e.to_string())?;
+        }
+        let rest = if printer.state.verdict.is_none() { Reader::open(file).ok() } else { None };
+        for item in rest.into_iter().flatten() {
+            if let Item::Record(record) = item
+                && record.seq > printer.state.seq
+            {
+                printer.hear(&Heard::Record(record)).map_err(|e| e.to_string())?;
+            }
+        }
+        printer.end().map_err(|e| e.to_string())
+    })
 }
 
 /// Prints everything a session says, to its end.

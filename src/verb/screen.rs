@@ -77,6 +77,13 @@ async fn show(prepared: Prepared, options: &RunOptions) -> Ended {
     let client = start(&assignment).await?;
     let Left { state, how } = tui::run(client, look).await.map_err(|e| e.to_string())?;
     match how {
+        How::Stopped if state.verdict.is_none() => {
+            print(&format!(
+                "stopped at once; the verdict is in the record: shakedown judge {}\n",
+                assignment.file.display()
+            ));
+            Ok(2)
+        }
         How::Ended | How::Stopped => {
             print(&remains(&state));
             print(&format!("session file: {}\n", assignment.file.display()));

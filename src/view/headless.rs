@@ -49,7 +49,7 @@ impl<W: Write> Printer<W> {
                     Form::Lines => self.print(record)?,
                 }
             }
-            Heard::Damaged(why) if self.form == Form::Lines => writeln!(self.out, "  damaged: {why}")?,
+            Heard::Damaged(why) if self.form == Form::Lines => writeln!(self.out, "  damaged: {}", neutral(why))?,
             Heard::Damaged(_) => {}
         }
         self.out.flush()
@@ -71,7 +71,7 @@ impl<W: Write> Printer<W> {
         let text = match &record.event {
             Event::SessionOpened(opening) => {
                 let plan = &opening.plan;
-                writeln!(self.out, "session {}  started {}", opening.session, opening.started)?;
+                writeln!(self.out, "session {}  started {}", neutral(&opening.session), neutral(&opening.started))?;
                 return writeln!(self.out, "plan    {}: {}", neutral(&plan.name), neutral(&plan.title));
             }
             Event::NodeJoined { inventory, .. } => {
@@ -80,7 +80,7 @@ impl<W: Write> Printer<W> {
                     "{host}: {} CPUs {cpu}, {:.1} GB of memory, Linux {}",
                     inventory.cpus,
                     inventory.memory as f64 / 1e9,
-                    inventory.kernel
+                    neutral(&inventory.kernel)
                 )
             }
             Event::NodeLost { why } => format!("node lost: {}", neutral(why)),
@@ -126,7 +126,7 @@ pub fn verdict_block(verdict: &Verdict, name_nodes: bool) -> String {
     let mut text = String::from("\n");
     for line in &verdict.lines {
         let mark = words::mark(line.decision);
-        let node = if name_nodes { format!("{:<8} ", line.node) } else { String::new() };
+        let node = if name_nodes { format!("{:<8} ", neutral(&line.node)) } else { String::new() };
         let margin = if line.margin.is_empty() { String::new() } else { format!(" (margin {})", line.margin) };
         let limit = if line.limit.is_empty() { String::new() } else { format!(" {}", line.limit) };
         let _ = writeln!(

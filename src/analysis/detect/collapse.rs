@@ -240,11 +240,13 @@ fn sentence(finding: &Finding, run: &RunState, state: &State) -> String {
         return String::new();
     };
     let fall = 100.0 * (1.0 - to.value / from.value.max(f64::MIN_POSITIVE));
+    // What still goes on has not fallen by all of it.
+    let fall = if fall > 99.5 && to.value > 0.0 { format!("{:.1}", fall.min(99.9)) } else { format!("{fall:.0}") };
     let at = state.clock(&run.node, finding.onset);
     let later = finding.said.since(finding.onset);
     let (from, to, work) = (short(from), short(to), short(work));
     format!(
-        "COLLAPSE: fell {fall:.0} % from {from} to {to} at {at}, after {work} (said {later} later); {}",
+        "COLLAPSE: fell {fall} % from {from} to {to} at {at}, after {work} (said {later} later); {}",
         evidence::words(&finding.evidence, state, run)
     )
 }

@@ -11,6 +11,7 @@ mod windows;
 use super::state::State;
 use crate::vocab::event::{Event, Record};
 use crate::vocab::finding::{Finding, Kind};
+use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
 
 /// What a detector has to say: a finding without a number, as it stands now. The key tells one open finding of a detector
@@ -37,10 +38,22 @@ pub fn all() -> Vec<Box<dyn Detector>> {
     vec![Box::<stall::Stall>::default(), Box::<collapse::Collapse>::default(), Box::<silent::Silent>::default()]
 }
 
+/// A stall that begins so soon after a collapse is part of it (1 to 6 s of nothing precede a throttled device's new rate).
+const FOLDED: Span = Span::seconds(6);
+
+/// A finding that is open.
+struct Open {
+    node: NodeName,
+    key: String,
+    kind: Kind,
+    id: u32,
+    onset: Moment,
+}
+
 /// All detectors, and the one who numbers what they say.
 pub struct Arbiter {
     detectors: Vec<Box<dyn Detector>>,
-    open: Vec<(NodeName, String, Kind, u32)>,
+    open: Vec<Open>,
     last: u32,
     changes: Vec<Change>,
 }
@@ -66,25 +79,30 @@ impl Arbiter {
 
     fn settle(&mut self, change: Change) -> Option<(NodeName, Finding)> {
         let Change { node, key, mut finding } = change;
-        let place = self.open.iter().position(|(n, k, kind, _)| *n == node && *k == key && *kind == finding.kind);
+        let place = self.open.iter().position(|o| o.node == node && o.key == key && o.kind == finding.kind);
         finding.id = match place {
-            Some(place) => self.open[place].3,
-            // A stall inside a collapse is the same fault seen twice: the rate is low because nothing completes.
-            None if finding.kind == Kind::Stall && self.is_open(&node, &key, Kind::Collapse) => return None,
+            Some(place) => self.open[place].id,
+            None if finding.kind == Kind::Stall && self.begins_with_a_collapse(&node, &key, finding.onset) => {
+                return None;
+            }
             None => {
                 self.last += 1;
-                self.open.push((node.clone(), key, finding.kind, self.last));
-                self.last
+                let (id, kind, onset) = (self.last, finding.kind, finding.onset);
+                self.open.push(Open { node: node.clone(), key, kind, id, onset });
+                id
             }
         };
         if finding.closed.is_some() {
-            self.open.retain(|(.., id)| *id != finding.id);
+            self.open.retain(|o| o.id != finding.id);
         }
         Some((node, finding))
     }
 
-    fn is_open(&self, node: &NodeName, key: &str, kind: Kind) -> bool {
-        self.open.iter().any(|(n, k, open, _)| n == node && k == key && *open == kind)
+    /// A device that falls to a low rate often completes nothing in the first seconds: that is one fault, not two. A stall that
+    /// comes later is one of its own.
+    fn begins_with_a_collapse(&self, node: &NodeName, key: &str, stall: Moment) -> bool {
+        let collapses = self.open.iter().filter(|o| o.node == *node && o.key == key && o.kind == Kind::Collapse);
+        collapses.into_iter().any(|o| stall.since(o.onset) <= FOLDED)
     }
 }
 
@@ -93,7 +111,11 @@ impl Arbiter {
 pub fn redetect<'a>(records: impl IntoIterator<Item = &'a Record>) -> State {
     let mut state = State::default();
     let mut arbiter = Arbiter::default();
-    for record in records.into_iter().filter(|r| !matches!(r.event, Event::Found(_))) {
+    for record in records {
+        if matches!(record.event, Event::Found(_)) {
+            state.number(record);
+            continue;
+        }
         state.apply(record);
         for (node, finding) in arbiter.observe(record, &state) {
             state.apply(&Record { seq: record.seq, at: record.at, node, event: Event::Found(finding) });

@@ -161,6 +161,14 @@ mod tests {
     }
 
     #[test]
+    fn a_stall_long_after_a_collapse_is_one_of_its_own_and_one_at_its_beginning_is_not() {
+        let late = Scenario::measuring(vec![]).work(100.0, 50).work(10.0, 100).work(0.0, 30);
+        assert_eq!(kinds(&late).iter().map(|k| k.0).collect::<Vec<_>>(), [Kind::Collapse, Kind::Stall]);
+        let early = Scenario::measuring(vec![]).work(100.0, 50).work(10.0, 5).work(0.0, 30);
+        assert_eq!(kinds(&early).iter().map(|k| k.0).collect::<Vec<_>>(), [Kind::Collapse]);
+    }
+
+    #[test]
     fn severity_rises_with_time_and_the_first_completion_closes_it() {
         assert_eq!(kinds(&Scenario::measuring(vec![]).work(100.0, 1).work(0.0, 102)), [(Kind::Stall, Severity::Fail)]);
         let told = Scenario::measuring(vec![]).work(100.0, 1).work(0.0, 305).work(100.0, 1);

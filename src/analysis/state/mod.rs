@@ -101,10 +101,7 @@ pub struct State {
 impl State {
     /// Takes in one record. Total: a record that makes no sense here changes only the time.
     pub fn apply(&mut self, record: &Record) {
-        if self.opening.is_some() {
-            self.lose(record.seq.saturating_sub(self.seq).saturating_sub(1));
-        }
-        self.seq = self.seq.max(record.seq);
+        self.number(record);
         self.hear(record);
         match &record.event {
             Event::SessionOpened(opening) => self.open(opening, record.at),
@@ -146,6 +143,14 @@ impl State {
 
     fn lose(&mut self, n: u64) {
         self.lost = self.lost.saturating_add(n);
+    }
+
+    /// Takes in a record's number alone, so that one which is left out on purpose is not counted as missing.
+    pub(super) fn number(&mut self, record: &Record) {
+        if self.opening.is_some() {
+            self.lose(record.seq.saturating_sub(self.seq).saturating_sub(1));
+        }
+        self.seq = self.seq.max(record.seq);
     }
 
     fn hear(&mut self, record: &Record) {

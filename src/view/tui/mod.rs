@@ -122,6 +122,10 @@ pub async fn run(mut client: Client, options: Options) -> Result<Left, ScreenErr
     live.panic_at = options.panic_at;
     let how = live.follow(&mut canvas, &mut tty, &mut client).await;
     drop(tty);
+    if how == How::HungUp {
+        // Its end writes to the terminal, which may be gone, and complains to standard error, which may be gone as well.
+        std::mem::forget(canvas);
+    }
     client.leave().await;
     Ok(Left { state: live.state, how })
 }
