@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 use super::kernel::{self, Description, Kernel, KernelError, Measured, Stop};
 use super::meter::Meter;
 use super::resources::Resources;
-use super::survey;
 use super::voice::Voice;
+use super::{conditions, survey};
 use crate::clock::now;
 use crate::vocab::event::{Event, Outcome, Phase, Start};
+use crate::vocab::node::Conditions;
 use crate::vocab::order::Work;
 
 /// How often the meters are read.
@@ -72,6 +73,9 @@ fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop)
 
 fn start(description: Description, work: &Work, on_disk: bool) -> Start {
     let mut labels = description.labels;
+    if let Some(limit) = limit(&conditions::read(Path::new("/"))) {
+        labels.insert("limited_to".to_owned(), limit);
+    }
     if on_disk {
         let target = target_of(work.run.target.as_deref());
         if let Some(device) = survey::device_of(&target, Path::new("/")) {
@@ -88,6 +92,17 @@ fn start(description: Description, work: &Work, on_disk: bool) -> Start {
         command: description.command,
         deadline: work.deadline,
     }
+}
+
+/// What keeps this process from the whole node: a CPU quota, or fewer CPUs than there are. A figure without it would be taken for
+/// the node's.
+fn limit(conditions: &Conditions) -> Option<String> {
+    let value = |name: &str| conditions.0.get(name).map(String::as_str);
+    let quota = value("cpu_quota").filter(|quota| *quota != "none").map(str::to_owned);
+    let online = value("cpus_online");
+    let some = value("affinity").filter(|own| online.is_some_and(|all| all != *own)).map(|own| format!("CPUs {own}"));
+    let limits: Vec<String> = quota.into_iter().chain(some).collect();
+    (!limits.is_empty()).then(|| limits.join(" on "))
 }
 
 fn words(panic: &(dyn Any + Send)) -> String {
@@ -168,6 +183,19 @@ mod tests {
         assert!(place("RunStarted") < place("Prepare") && place("Measure") < place("IterationEnded"));
         assert_eq!(text.matches("IterationEnded").count(), 2);
         assert!(text.matches("Progress").count() >= 6);
+    }
+
+    #[test]
+    fn a_quota_or_a_part_of_the_cpus_is_told_with_the_run() {
+        let of = |pairs: &[(&str, &str)]| {
+            limit(&Conditions(pairs.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect()))
+        };
+        assert_eq!(of(&[("cpu_quota", "none"), ("affinity", "0-1"), ("cpus_online", "0-1")]), None);
+        assert_eq!(
+            of(&[("cpu_quota", "0.20 CPU"), ("affinity", "0-1"), ("cpus_online", "0-1")]),
+            Some("0.20 CPU".into())
+        );
+        assert_eq!(of(&[("affinity", "1"), ("cpus_online", "0-1")]), Some("CPUs 1".into()));
     }
 
     #[test]
