@@ -97,8 +97,11 @@ fn a_lost_file_is_an_error_of_the_device() {
         let meter = ready(&mut kernel);
         kernel.target.file.set_len(SIZE / 2).unwrap();
         let result = kernel.iterate(&meter, &Stop::default());
-        let wanted = format!("I/O error ENODATA at offset {}", SIZE / 2);
-        assert!(matches!(&result, Err(KernelError::Corrupt(why)) if why.starts_with(&wanted)), "{result:?}");
+        let Err(KernelError::Corrupt(why)) = &result else { panic!("{result:?}") };
+        let offset =
+            why.strip_prefix("I/O error ENODATA at offset ").and_then(|w| w.split(' ').next()?.parse::<u64>().ok());
+        // Several operations are in flight, and the first to fail need not be the first that is lost.
+        assert!(offset.is_some_and(|offset| offset >= SIZE / 2), "{why}");
         assert_eq!(meter.read(now(), false).in_flight, 0);
     }
 }
