@@ -95,7 +95,7 @@ mod tests {
 
     fn read(root: &Path) -> Vec<String> {
         // However slow this machine is at the moment, the fakes are read in one go.
-        fake::readings(&mut Sampler { most: Duration::from_secs(60), ..Sampler::new(root) })
+        fake::readings(&mut Sampler { most: Duration::from_mins(1), ..Sampler::new(root) })
     }
 
     #[test]
