@@ -1,6 +1,6 @@
 //! `shakedown run`: preflight, then the session, headless or on the screen.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Stdout};
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -74,11 +74,7 @@ fn headless(prepared: Prepared, options: &RunOptions) -> Ended {
 /// Prints what the runner says; what it could not hand over to a slow reader before it left comes from the file.
 fn follow(socket: &Path, file: &Path, form: Form) -> Result<(), String> {
     runtime()?.block_on(async {
-        let mut client = Client::attach(socket).await?;
-        let mut printer = Printer::new(std::io::stdout(), form);
-        while let Some(heard) = client.heard.recv().await {
-            printer.hear(&heard).map_err(|e| e.to_string())?;
-        }
+        let mut printer = print_to_end(Client::attach(socket).await?, form).await?;
         let rest = if printer.state.verdict.is_none() { Reader::open(file).ok() } else { None };
         for item in rest.into_iter().flatten() {
             if let Item::Record(record) = item
@@ -91,11 +87,16 @@ fn follow(socket: &Path, file: &Path, form: Form) -> Result<(), String> {
     })
 }
 
-/// Prints everything a session says, to its end.
-pub(super) async fn print_all(mut client: Client, form: Form) -> Result<(), String> {
+/// Prints everything a session says, and how it ended.
+pub(super) async fn print_all(client: Client, form: Form) -> Result<(), String> {
+    print_to_end(client, form).await?.end().map_err(|e| e.to_string())
+}
+
+/// Prints until the session says no more.
+async fn print_to_end(mut client: Client, form: Form) -> Result<Printer<Stdout>, String> {
     let mut printer = Printer::new(std::io::stdout(), form);
     while let Some(heard) = client.heard.recv().await {
         printer.hear(&heard).map_err(|e| e.to_string())?;
     }
-    printer.end().map_err(|e| e.to_string())
+    Ok(printer)
 }

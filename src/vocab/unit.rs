@@ -66,6 +66,12 @@ impl Unit {
         }
     }
 
+    /// The unit of the things that a rate counts: bytes for MB/s, a plain number for the others.
+    #[must_use]
+    pub fn counted(self) -> Self {
+        if self == Self::MegabytesPerSecond { Self::Bytes } else { Self::Count }
+    }
+
     /// The text printed behind a number; empty for bare numbers.
     #[must_use]
     pub fn symbol(self) -> &'static str {

@@ -136,10 +136,7 @@ impl Watched {
         let Some(first) = low.last().or(self.last.back()).copied() else { return };
         let unit = run.meters.iter().find(|m| m.spec.level).map_or(Unit::Count, |m| m.spec.unit);
         let quantity = |things: f64| Some(Quantity::new(things / unit.things(), unit));
-        let work = Quantity::new(
-            first.done_before as f64,
-            if unit == Unit::MegabytesPerSecond { Unit::Bytes } else { Unit::Count },
-        );
+        let work = Quantity::new(first.done_before as f64, unit.counted());
         let finding = Finding {
             id: 0,
             kind: Kind::Collapse,
@@ -157,7 +154,7 @@ impl Watched {
         };
         let mut open = Open { finding, low: low.iter().map(|w| w.per_second).collect(), sustained: false };
         open.restate(run, state);
-        out.push(change(run, open.finding.clone()));
+        out.push(Change::of(run, open.finding.clone()));
         self.open = Some(open);
     }
 
@@ -171,7 +168,7 @@ impl Watched {
         if !open.sustained && long >= SUSTAINED && open.low.len() >= LASTING.0.min(5) {
             open.sustained = true;
             open.settle_level(run, state);
-            out.push(change(run, open.finding.clone()));
+            out.push(Change::of(run, open.finding.clone()));
         }
         let back = Moment(window.to.0.saturating_sub(LASTING.1.0));
         let since: Vec<&Window> = self.last.iter().filter(|w| w.from >= back).collect();
@@ -189,7 +186,7 @@ impl Watched {
         }
         open.finding.closed = Some(at);
         open.finding.sentence.push_str(&format!("; {how}, after {}", at.since(open.finding.onset)));
-        out.push(change(run, open.finding));
+        out.push(Change::of(run, open.finding));
         self.block.clear();
     }
 }
@@ -228,10 +225,6 @@ fn floor_of(run: &RunState, state: &State) -> Option<f64> {
         Some(Limit::Absolute(quantity)) => Some(quantity.value),
         _ => None,
     })
-}
-
-fn change(run: &RunState, finding: Finding) -> Change {
-    Change { node: run.node.clone(), key: run.name.to_string(), finding }
 }
 
 /// `COLLAPSE: fell 99 % from 104 MB/s to 1.1 MB/s at 12.3 s, after 1.07 GB (said 0.3 s later); vda await 8 to 480 ms, …`

@@ -8,7 +8,7 @@ mod silent;
 mod stall;
 mod windows;
 
-use super::state::State;
+use super::state::{RunState, State};
 use crate::vocab::event::{Event, Record};
 use crate::vocab::finding::{Finding, Kind};
 use crate::vocab::moment::{Moment, Span};
@@ -24,6 +24,13 @@ pub struct Change {
     pub key: String,
     /// The finding; its `id` is given by the arbiter.
     pub finding: Finding,
+}
+
+impl Change {
+    /// A finding of a run, which has one of a kind open at a time.
+    fn of(run: &RunState, finding: Finding) -> Self {
+        Self { node: run.node.clone(), key: run.name.to_string(), finding }
+    }
 }
 
 /// A detector of one kind of finding.

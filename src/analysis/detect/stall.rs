@@ -98,8 +98,7 @@ impl Watched {
         let evidence = evidence::movers(state, run, since);
         let oldest = progress.oldest.unwrap_or_default();
         let unit = run.main_figure().map_or(Unit::Count, |(_, unit)| unit);
-        let counted = if unit == Unit::MegabytesPerSecond { Unit::Bytes } else { Unit::Count };
-        let work = Quantity::new(self.done.first().copied().unwrap_or(0) as f64, counted);
+        let work = Quantity::new(self.done.first().copied().unwrap_or(0) as f64, unit.counted());
         let when = state.clock(&run.node, since);
         let sentence = format!(
             "STALL: nothing completed for {} since {when}, after {}; {} in flight, the oldest for {oldest}; {}",
@@ -124,7 +123,7 @@ impl Watched {
             evidence,
             sentence,
         };
-        out.push(Change { node: run.node.clone(), key: run.name.to_string(), finding: finding.clone() });
+        out.push(Change::of(run, finding.clone()));
         self.open = Some(finding);
     }
 
@@ -132,7 +131,7 @@ impl Watched {
         let Some(mut finding) = self.open.take() else { return };
         finding.closed = Some(at);
         finding.sentence.push_str(&format!("; {how}, after {}", at.since(finding.onset)));
-        out.push(Change { node: run.node.clone(), key: run.name.to_string(), finding });
+        out.push(Change::of(run, finding));
     }
 }
 
