@@ -132,6 +132,10 @@ proptest! {
             from: None,
             to: None,
             work_before: None,
+            lost: None,
+            again: 0,
+            held_by: Vec::new(),
+            causes: Vec::new(),
             evidence: vec![],
             sentence: "found".to_owned(),
         };

@@ -10,4 +10,5 @@ pub mod preflight;
 pub(crate) mod scenario;
 pub mod series;
 pub mod state;
+pub mod trace;
 pub mod verdict;

@@ -6,7 +6,7 @@ use shakedown::vocab::event::{
     Described, Event, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
 };
 use shakedown::vocab::figure::Figure;
-use shakedown::vocab::finding::{Evidence, Finding, Kind, Severity};
+use shakedown::vocab::finding::{Cause, Evidence, Finding, Kind, Resource, Severity};
 use shakedown::vocab::latency::Buckets;
 use shakedown::vocab::moment::{Moment, Span};
 use shakedown::vocab::name::RunName;
@@ -91,16 +91,22 @@ pub(crate) fn severity() -> BoxedStrategy<Severity> {
 }
 
 fn finding() -> BoxedStrategy<Finding> {
-    let kind = prop::sample::select(vec![Kind::Collapse, Kind::Stall, Kind::Silent]);
+    let kind = prop::sample::select(Kind::all().collect::<Vec<_>>());
     let place = (1_u32..6, kind, severity(), prop::option::of(run_name()), any::<u32>());
     let times = (moment(), moment(), prop::option::of(moment()));
     let levels = (prop::option::of(quantity()), prop::option::of(quantity()), prop::option::of(quantity()));
     let evidence =
         (text(), quantity(), quantity()).prop_map(|(counter, before, after)| Evidence { counter, before, after });
-    (place, times, levels, vec(evidence, 0..3), text())
-        .prop_map(|(place, times, levels, evidence, sentence)| {
+    let cause =
+        (text(), prop::option::of(text()), text()).prop_map(|(what, proof, check)| Cause { what, proof, check });
+    let held_by = vec(prop::sample::select(vec![Resource::Steal, Resource::Disk, Resource::Generator]), 0..3);
+    let told = (held_by, vec(cause, 0..3), any::<u32>());
+    (place, times, levels, vec(evidence, 0..3), told, text())
+        .prop_map(|(place, times, levels, evidence, told, sentence)| {
             let (id, kind, severity, run, iteration) = place;
             let ((onset, said, closed), (from, to, work_before)) = (times, levels);
+            let (held_by, causes, again) = told;
+            let lost = from;
             Finding {
                 id,
                 kind,
@@ -113,7 +119,11 @@ fn finding() -> BoxedStrategy<Finding> {
                 from,
                 to,
                 work_before,
+                lost,
+                again,
                 evidence,
+                held_by,
+                causes,
                 sentence,
             }
         })

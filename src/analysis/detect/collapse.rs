@@ -149,6 +149,10 @@ impl Watched {
             from: quantity(self.level),
             to: quantity(self.recent_median(LOOK).unwrap_or(0.0)),
             work_before: Some(work),
+            lost: None,
+            again: 0,
+            held_by: Vec::new(),
+            causes: Vec::new(),
             evidence: Vec::new(),
             sentence: String::new(),
         };

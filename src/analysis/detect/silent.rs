@@ -46,6 +46,10 @@ impl Detector for Silent {
                 from: None,
                 to: None,
                 work_before: None,
+                lost: None,
+                again: 0,
+                held_by: Vec::new(),
+                causes: Vec::new(),
                 evidence: Vec::new(),
                 sentence: format!(
                     "SILENT: no word from the agent of {} for {}; its devices may be fine",

@@ -120,6 +120,10 @@ impl Watched {
             from: None,
             to: Some(Quantity::new(0.0, unit)),
             work_before: Some(work),
+            lost: None,
+            again: 0,
+            held_by: Vec::new(),
+            causes: Vec::new(),
             evidence,
             sentence,
         };

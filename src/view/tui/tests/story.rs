@@ -322,6 +322,10 @@ pub(super) fn collapse(story: &Story, onset: Moment) -> Finding {
         from: Some(Quantity::new(104.0, MB)),
         to: Some(Quantity::new(1.1, MB)),
         work_before: Some(Quantity::new(1.87e9, Unit::Bytes)),
+        lost: None,
+        again: 0,
+        held_by: Vec::new(),
+        causes: Vec::new(),
         evidence: vec![
             evidence("vda await", 8.0, 480.0, Unit::Milliseconds),
             evidence("cpu iowait", 4.0, 38.0, Unit::Percent),
