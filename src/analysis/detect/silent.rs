@@ -23,7 +23,7 @@ impl Detector for Silent {
         if let Some(mut finding) = self.open.remove(&record.node) {
             finding.closed = Some(record.at);
             finding.sentence.push_str(&format!("; heard again after {}", record.at.since(finding.onset)));
-            out.push(Change { node: record.node.clone(), key: String::new(), finding });
+            out.push(Change { node: record.node.clone(), key: String::new(), was: None, finding });
         }
         if record.event != Event::Tick {
             return;
@@ -58,7 +58,7 @@ impl Detector for Silent {
                 ),
             };
             self.open.insert(run.node.clone(), finding.clone());
-            out.push(Change { node: run.node.clone(), key: String::new(), finding });
+            out.push(Change { node: run.node.clone(), key: String::new(), was: None, finding });
         }
     }
 }
