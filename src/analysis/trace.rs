@@ -25,12 +25,63 @@ pub struct Segment {
     pub spread: f64,
 }
 
+/// Readings of which it is found out whether they are made of few whole requests.
+const LOOKED_AT: usize = 16;
+/// A reading of so few requests says little about the rate.
+const FEW: f64 = 5.0;
+/// What each request may be away from the whole, as times are rounded to milliseconds; and how many readings must not be.
+const NEAR: f64 = 0.015;
+const MOST: f64 = 0.9;
+/// The share of readings of more than one request without which one is as good as any number.
+const SEVERAL: f64 = 0.2;
+
+/// Finds out the size of the requests of a slow series, whose readings hold one, two or none of them: without it the rate of
+/// a device that takes 100 ms for a request looks as if it swung.
+#[derive(Debug, Default)]
+struct Requests {
+    first: Vec<f64>,
+    size: Option<f64>,
+    decided: bool,
+    count: f64,
+}
+
+impl Requests {
+    /// Takes in the work of a reading; gives the requests so far, when they are few enough to count.
+    fn count(&mut self, work: f64) -> Option<u64> {
+        if !self.decided && work > 0.0 {
+            self.first.push(work);
+            if self.first.len() >= LOOKED_AT {
+                self.decide();
+            }
+        }
+        if let Some(size) = self.size {
+            self.count += work / size;
+        }
+        self.size.map(|_| self.count.round() as u64)
+    }
+
+    fn decide(&mut self) {
+        self.decided = true;
+        let work = std::mem::take(&mut self.first);
+        let size = work.iter().copied().fold(f64::INFINITY, f64::min);
+        let whole = |w: &&f64| (*w / size - (*w / size).round()).abs() < NEAR * *w / size;
+        let few = work.iter().filter(|w| **w <= FEW * size).count();
+        let near = work.iter().filter(whole).count();
+        let several = work.iter().filter(|w| **w > 1.5 * size).count();
+        let share = |n: usize| n as f64 / work.len() as f64;
+        if share(several) >= SEVERAL && share(few) >= MOST && share(near) >= MOST {
+            self.size = Some(size);
+        }
+    }
+}
+
 /// One series with its detectors.
 #[derive(Debug)]
 pub struct Trace {
     about: About,
     track: Track,
     register: Register,
+    requests: Requests,
     first: Option<(Moment, f64, Option<bool>)>,
     last: Option<Moment>,
     done: f64,
@@ -45,6 +96,7 @@ impl Trace {
             about,
             track: Track::new(about),
             register: Register::default(),
+            requests: Requests::default(),
             first: None,
             last: None,
             done: 0.0,
@@ -84,7 +136,8 @@ impl Trace {
             let moved = value > 0.0;
             let in_flight = u32::from(in_flight.unwrap_or(!moved));
             self.track.reading(&Reading { at, moved, in_flight, oldest: None, done: self.done });
-            self.track.done(at, self.done, None);
+            let operations = self.requests.count(value * at.since(from).as_seconds());
+            self.track.done(at, self.done, operations);
         }
         if self.track.has_said() {
             self.enter();

@@ -46,7 +46,7 @@ impl Register {
             if again > 0 {
                 (finding.onset, finding.said) = (known.onset, known.said);
                 finding.severity = finding.severity.max(known.severity);
-                finding.sentence.push_str(&format!("; {} times", again + 1));
+                finding.sentence.push_str(&format!("; {} times in all", again + 1));
             }
         } else {
             self.last += 1;
@@ -65,7 +65,9 @@ impl Register {
         self.known.retain(|k| k.node != *node || k.closed.is_none_or(|at| now.since(at) < SAME));
         let here = |k: &Known| k.node == *node && k.key == key && k.kind == kind;
         let open = self.known.iter().position(|k| here(k) && k.closed.is_none());
-        let place = open.or_else(|| self.known.iter().position(here))?;
+        // A second collapse is one of its own: its onset and its level are what is asked for.
+        let again = || self.known.iter().position(|k| here(k) && kind != Kind::Collapse);
+        let place = open.or_else(again)?;
         Some(self.known.remove(place))
     }
 }

@@ -9,6 +9,11 @@
 const VERTICES: usize = 24;
 /// Above this the variance is frozen: a change that is being found out must not explain itself away.
 const FROZEN: f64 = 15.0;
+/// While nothing is likely, the hulls are looked at every so many readings only.
+const EVERY: usize = 3;
+const LIKELY: f64 = 8.0;
+/// Readings that have not yet been let into the variance: before that, a change would explain itself away unseen.
+const LAG: usize = 16;
 /// The most that one reading may weigh; a single outlier is no change.
 const CLIP: f64 = 8.0;
 
@@ -70,7 +75,7 @@ fn below(a: Vertex, b: Vertex, c: Vertex) -> bool {
 }
 
 /// The likeliest change so far.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Candidate {
     /// The self-normalised likelihood ratio.
     pub(super) ratio: f64,
@@ -88,7 +93,8 @@ pub(super) struct Focus {
     n: f64,
     sum: f64,
     moments: Moments,
-    inflation: f64,
+    waiting: [f64; LAG],
+    last: Candidate,
 }
 
 /// Sums for variance and first autocorrelation.
@@ -113,18 +119,21 @@ impl Moments {
     /// Variance × (1+ρ)/(1−ρ), at least 1: the scale's own guess is not undercut. ρ is taken at the upper end of its standard
     /// error, since a short piece of a correlated series looks less correlated than it is.
     fn inflation(&self) -> f64 {
+        if self.n < 2.0 {
+            return 1.0;
+        }
         let mean = self.sum / self.n;
         let variance = (self.squares / self.n - mean * mean).max(1e-12);
         let pairs = (self.n - 1.0).max(1.0);
         let rho = (self.products / pairs - mean * mean) / variance;
-        let rho = (rho + (1.0 + 4.0 * rho.max(0.0)) / self.n + 1.0 / self.n.sqrt()).clamp(0.0, 0.97);
+        let rho = (rho + (1.0 + 4.0 * rho.max(0.0)) / self.n + 0.5 / self.n.sqrt()).clamp(0.0, 0.95);
         (variance * (1.0 + rho) / (1.0 - rho)).max(1.0)
     }
 }
 
 impl Focus {
-    /// Takes in a reading, scaled; gives the likeliest change so far.
-    pub(super) fn push(&mut self, z: f64) -> Candidate {
+    /// Takes in a reading, scaled; gives the likeliest change so far. With `closely` the hulls are looked at each time.
+    pub(super) fn push(&mut self, z: f64, closely: bool) -> Candidate {
         let z = z.clamp(-CLIP, CLIP);
         if self.n > 0.0 {
             let here = Vertex { n: self.n, sum: self.sum };
@@ -133,17 +142,25 @@ impl Focus {
         }
         self.n += 1.0;
         self.sum += z;
+        let place = self.n as usize % LAG;
+        let old = std::mem::replace(&mut self.waiting[place], z);
+        if self.last.ratio > FROZEN {
+            self.moments.last = None;
+        } else if self.n > LAG as f64 {
+            self.moments.push(old);
+        }
+        if closely || self.last.ratio > LIKELY || (self.n as usize).is_multiple_of(EVERY) {
+            self.last = self.likeliest();
+            return self.last;
+        }
+        Candidate::default()
+    }
+
+    fn likeliest(&self) -> Candidate {
         let (fall, rise) = (self.falls.best(self.n, self.sum), self.rises.best(self.n, -self.sum));
         let down = fall.0 >= rise.0;
         let (ratio, before) = if down { fall } else { rise };
-        let normalised = ratio / self.inflation.max(1.0);
-        if normalised <= FROZEN {
-            self.moments.push(z);
-            self.inflation = self.moments.inflation();
-        } else {
-            self.moments.last = None;
-        }
-        Candidate { ratio: normalised, after: (self.n - before) as usize, down }
+        Candidate { ratio: ratio / self.moments.inflation(), after: (self.n - before) as usize, down }
     }
 }
 
@@ -165,8 +182,8 @@ mod tests {
     #[test]
     fn a_change_is_found_where_it_was() {
         let (mut focus, mut noise) = (Focus::default(), noise(1));
-        (0..1000).for_each(|_| assert!(focus.push(noise()).ratio < 30.0));
-        let found = (1..100).map(|_| focus.push(noise() - 3.0)).find(|c| c.ratio > 30.0).unwrap();
+        (0..1000).for_each(|_| assert!(focus.push(noise(), true).ratio < 30.0));
+        let found = (1..100).map(|_| focus.push(noise() - 3.0, true)).find(|c| c.ratio > 30.0).unwrap();
         assert!(found.down && (3..=8).contains(&found.after), "{found:?}");
         let found = (1..100).map(|_| Focus::default().push(noise())).find(|c| c.ratio > 30.0);
         assert_eq!(found, None);
@@ -179,7 +196,7 @@ mod tests {
         for i in 0..300 {
             let z = noise() + if i > 200 { 1.0 } else { 0.0 };
             sums.push(sums[i] + z.clamp(-CLIP, CLIP));
-            focus.push(z);
+            focus.push(z, true);
             let n = (i + 1) as f64;
             let ratio = |tau: usize| {
                 let d = sums[tau] - tau as f64 / n * sums[i + 1];
@@ -197,7 +214,7 @@ mod tests {
         let (mut x, mut most) = (0.0, 0.0_f64);
         for _ in 0..100_000 {
             x = 0.9 * x + 0.436 * noise();
-            most = most.max(focus.push(x).ratio);
+            most = most.max(focus.push(x, true).ratio);
         }
         assert!(most < 30.0, "{most}");
     }

@@ -120,7 +120,7 @@ impl Signal {
             return None;
         }
         self.count(level, 1);
-        let candidate = self.focus.push((level - self.now.level) / self.now.spread);
+        let candidate = self.focus.push((level - self.now.level) / self.now.spread, false);
         let shift = if candidate.ratio > CHANGED && self.n >= self.look_again { self.examine(candidate) } else { None };
         if shift.is_none() && self.now.n.is_multiple_of(REFRESH) && candidate.ratio < CHANGED / 2.0 {
             self.refresh();
@@ -180,7 +180,7 @@ impl Signal {
         for back in (0..n).rev() {
             if let Some(point) = self.recent.back(back) {
                 self.count(point.level, 1);
-                self.focus.push((point.level - middle) / spread);
+                self.focus.push((point.level - middle) / spread, true);
             }
         }
         self.rank();
@@ -217,7 +217,7 @@ impl Signal {
         let from = if before >= 5 { self.recent.median(kept, before)? } else { self.now.level };
         let change = (to - from).abs() / from.abs().max(f64::MIN_POSITIVE);
         let worth = change >= WORTH_SAYING && (to < from) == candidate.down;
-        if !(worth && self.is_no_accident(kept, from, candidate.down) || candidate.ratio > SURE && kept >= 20) {
+        if !(worth && self.is_no_accident(kept, from, candidate.down) || candidate.ratio > SURE && kept >= 30) {
             self.look_again = self.n + 1 + kept as u64 / 8;
             return None;
         }
@@ -248,9 +248,9 @@ impl Signal {
         share > usual && after as f64 * (term(share, usual) + term(1.0 - share, 1.0 - usual)) >= UNLIKELY
     }
 
-    /// The level of the present segment; before the warm-up is over the median of the first three readings.
-    pub(super) fn level(&self) -> f64 {
-        self.now.level
+    /// The level of the present segment; none before the warm-up is over.
+    pub(super) fn level(&self) -> Option<f64> {
+        self.settled.then_some(self.now.level)
     }
 
     /// The best level that lasted ten readings and three seconds; until there is one the median of the first three readings.

@@ -51,7 +51,7 @@ impl Ring {
 
     /// The latest `n` readings (as far as there are so many) with `skip` newer ones left out, newest first.
     pub(in crate::analysis) fn latest(&self, skip: usize, n: usize) -> impl Iterator<Item = Point> + '_ {
-        (skip..(skip + n).min(self.len)).filter_map(|back| self.back(back))
+        (skip..skip.saturating_add(n).min(self.len)).filter_map(|back| self.back(back))
     }
 
     /// Copies the levels of [`Ring::latest`] into a buffer; returns the part that is filled.

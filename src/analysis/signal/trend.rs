@@ -4,6 +4,9 @@
 use super::blocks::{BLOCKS, Block};
 use crate::vocab::moment::Moment;
 
+/// Line and step have as many parameters, so twice the difference of their log-likelihoods, m·ln(S_step/S_line), tells which
+/// fits better; from four on it is clear.
+const CLEAR: f64 = 4.0;
 /// Blocks behind the knot at least.
 const TAIL: usize = 8;
 
@@ -18,8 +21,8 @@ pub(in crate::analysis) struct Trend {
     pub(in crate::analysis) to: f64,
     /// Slope over its standard error, widened by the first autocorrelation ρ of the residuals: × √((1−ρ)/(1+ρ)).
     pub(in crate::analysis) t: f64,
-    /// Whether one step explains the blocks better.
-    pub(in crate::analysis) is_step: bool,
+    /// Whether it explains the blocks clearly better than one step does.
+    pub(in crate::analysis) is_line: bool,
 }
 
 /// Weighted sums over the blocks from one on.
@@ -84,8 +87,9 @@ impl Trend {
         let knot = point(&blocks[best.knot]).1;
         let fitted = |t: f64| best.level + best.slope * (t - knot).max(0.0);
         let t = significance(blocks, &best, |block| point(block).2 - fitted(point(block).1));
+        let is_line = m as f64 * (step / best.left.max(f64::MIN_POSITIVE)).ln() > CLEAR;
         let to = fitted(point(&blocks[m - 1]).1) + middle;
-        Some(Self { onset: blocks[best.knot].from, from: best.level + middle, to, t, is_step: step < best.left })
+        Some(Self { onset: blocks[best.knot].from, from: best.level + middle, to, t, is_line })
     }
 }
 
@@ -141,10 +145,10 @@ mod tests {
     #[test]
     fn a_slow_fall_is_a_line_with_its_knot_and_a_sudden_one_a_step() {
         let slow = Trend::of(&blocks(|t| 100.0 - (t - 20.0).max(0.0) / 2.0)).unwrap();
-        assert!(!slow.is_step && slow.t < -20.0, "{slow:?}");
+        assert!(slow.is_line && slow.t < -20.0, "{slow:?}");
         assert!((slow.from - 100.0).abs() < 0.5 && (slow.to - 80.5).abs() < 0.5, "{slow:?}");
         assert!((17_000_000..=23_000_000).contains(&slow.onset.0), "{slow:?}");
-        assert!(Trend::of(&blocks(|t| if t < 30.0 { 100.0 } else { 80.0 })).unwrap().is_step);
+        assert!(!Trend::of(&blocks(|t| if t < 30.0 { 100.0 } else { 80.0 })).unwrap().is_line);
         assert!(Trend::of(&blocks(|_| 100.0)).unwrap().t.abs() < 4.0);
         assert_eq!(Trend::of(&blocks(|_| 100.0)[..10]), None);
     }

@@ -15,6 +15,10 @@ const FALL: f64 = 0.5;
 const FALL_OF_LEVEL: f64 = 0.55;
 /// Low windows in a row; fewer are no collapse.
 const LOOK: u32 = 3;
+/// Windows whose median is low enough when noise hides that every one is; each of them is at least so low.
+const LOOK_LONGER: (u32, f64) = (6, 0.65);
+/// A step turns out to be a collapse within so long.
+const SAME_FALL: Span = Span::seconds(2);
 /// Where outliers so low have been seen before, the logarithm of the chance of so many in a row: 2 in 10⁹.
 const UNLIKELY: f64 = 20.0;
 /// A low level is sustained after so long, and so many windows.
@@ -25,6 +29,8 @@ const SETTLED: (Span, u32) = (Span::seconds(3), 10);
 const RECOVERED: f64 = 0.9;
 /// Above this share it comes back, though perhaps not to where it was: a tenth above the half, so as not to flutter.
 const BETTER: f64 = 0.6;
+/// A low level that is back so often does not last.
+const OFTEN: f64 = 0.2;
 /// It must last so long, and so many windows, as back and as better.
 const BACK: (Span, u32) = (Span::milliseconds(2_800), 5);
 const BACK_IN_PART: Span = Span::seconds(6);
@@ -42,10 +48,14 @@ fn least_of_any_device(unit: Unit) -> Option<f64> {
 /// Watches the levels of a series.
 #[derive(Debug, Default)]
 pub(super) struct Collapse {
-    run: Row,
+    low: Row,
+    lowish: Row,
+    /// Low windows in the row of lowish ones.
+    lows: u32,
     /// Low windows so far that were no collapse, of all windows.
     outliers: f64,
     windows: f64,
+    began: Option<Moment>,
     open: Option<Open>,
 }
 
@@ -55,10 +65,12 @@ struct Row {
     first: Option<Window>,
     n: u32,
     moving: u32,
+    last: Moment,
 }
 
 impl Row {
     fn push(&mut self, window: &Window) {
+        self.last = window.to;
         self.first.get_or_insert(*window);
         self.n += 1;
         self.moving += u32::from(window.level > 0.0);
@@ -75,74 +87,107 @@ struct Open {
     lasted: bool,
     sustained: bool,
     back: Row,
+    /// Windows that were back.
+    high: u32,
 }
 
 impl Rule for Collapse {
     fn window(&mut self, window: &Window, course: &mut Course<'_>) {
         self.windows += 1.0;
+        self.began.get_or_insert(window.from);
         if self.open.is_some() {
             // Another rule has found out what it really is.
             if course.standing(Kind::Collapse).is_none() {
-                self.open = None;
+                self.outliers += self.open.take().map_or(0.0, |open| f64::from(open.n - open.high));
                 return;
             }
             return self.follow(window, course);
         }
         let Some(best) = course.signal.best() else { return };
-        if window.level <= FALL * best && self.windows > LOOK.into() {
-            self.run.push(window);
+        if window.level > LOOK_LONGER.1 * best || self.windows <= LOOK.into() {
+            self.outliers += f64::from(self.lows);
+            (self.lowish, self.lows) = (Row::default(), 0);
         } else {
-            self.outliers += f64::from(self.run.n);
-            self.run = Row::default();
+            self.lowish.push(window);
         }
-        if let Some(first) = self.run.first.filter(|_| window.level > 0.0 && self.is_fall()) {
-            return self.say(&first, best, self.run.n, course);
+        if window.level <= FALL * best && self.windows > LOOK.into() {
+            self.low.push(window);
+            self.lows += 1;
+        } else {
+            self.low = Row::default();
+        }
+        if window.level > 0.0
+            && let Some(row) = self.fallen(best, course)
+            && let Some(first) = row.first
+        {
+            return self.say(&first, best, row.n, course);
         }
         if let Some(shift) = course.shift
             && shift.to <= FALL_OF_LEVEL * shift.from
             && shift.to > 0.0
+            && course.standing(Kind::Oscillation).is_none()
         {
-            let first = Window { from: shift.at, to: shift.at, level: shift.to, done_before: window.done_before };
-            self.say(&first, shift.from, u32::try_from(shift.after).unwrap_or(LOOK), course);
+            let likeliest = Window { from: shift.at, to: shift.at, level: shift.to, done_before: window.done_before };
+            self.say(&likeliest, shift.from, u32::try_from(shift.after).unwrap_or(LOOK), course);
         }
     }
 
     fn end(&mut self, at: Moment, course: &mut Course<'_>) {
-        if let Some(open) = self.open.take() {
-            course.say(&open.saying.over(at, "to the end of the run"));
+        let Some(open) = self.open.take() else { return };
+        if open.back.n >= LOOK - 1 && !open.sustained {
+            return course.say(&open.dip().over(open.back.first.map_or(at, |w| w.from), "then came back"));
         }
+        course.say(&open.saying.over(at, "to the end of the run"));
     }
 }
 
 impl Collapse {
+    /// The low windows, when they are a collapse: all are low, or most of a longer row.
+    fn fallen(&self, best: f64, course: &Course<'_>) -> Option<Row> {
+        if self.is_fall(&self.low) {
+            return Some(self.low);
+        }
+        let middle = || course.signal.recent.median(0, self.lowish.n as usize).unwrap_or(best);
+        let long = self.lowish.n >= LOOK_LONGER.0 && self.lowish.n.is_multiple_of(LOOK);
+        (long && self.is_fall(&self.lowish) && middle() <= FALL_OF_LEVEL * best).then_some(self.lowish)
+    }
+
     /// Whether the latest low windows are a collapse, and work goes on at the low rate. Where nothing completes there is no rate
     /// to speak of: that is a stall, and a collapse once completions come again and stay low.
-    fn is_fall(&self) -> bool {
+    fn is_fall(&self, row: &Row) -> bool {
         // The windows at both ends of a stall are partly healthy and so look low; they are two, and prove nothing.
-        let enough = if self.run.moving < self.run.n { LOOK } else { LOOK - 1 };
+        let enough = if row.moving < row.n { LOOK } else { LOOK - 1 };
         if self.outliers == 0.0 {
-            return self.run.moving >= enough;
+            return row.moving >= enough;
         }
         let usual = (self.outliers + 1.0) / (self.windows + 2.0);
-        self.run.moving >= LOOK && f64::from(self.run.n) * -usual.ln() >= UNLIKELY
+        row.moving >= LOOK && self.length(row) * -usual.ln() >= UNLIKELY
+    }
+
+    /// How long a row is in usual windows: one that waited a second for a completion counts as much as ten of a tenth.
+    fn length(&self, row: &Row) -> f64 {
+        let (Some(first), Some(began)) = (row.first, self.began) else { return 0.0 };
+        let usual = first.from.since(began).as_seconds() / (self.windows - f64::from(row.n)).max(1.0);
+        (row.last.since(first.from).as_seconds() / usual.max(1e-6)).max(f64::from(row.n))
     }
 
     fn say(&mut self, first: &Window, before: f64, n: u32, course: &mut Course<'_>) {
         let now = course.signal.recent.back(0).map_or(first.to, |p| p.at);
-        let mut saying = Saying::new(Kind::Collapse, Severity::Warn, first.from, now);
-        saying.work_before = Some(first.done_before);
+        let (onset, work) = back_date(first, before, course);
+        let mut saying = Saying::new(Kind::Collapse, Severity::Warn, onset, now);
+        saying.work_before = Some(work);
         // A step that turns out to go on falling is the same fault.
         let recent = |o: &&super::Standing| {
             matches!(o.kind, Kind::Step | Kind::Drift) && o.onset >= first.from - Span::seconds(10)
         };
         saying.was = course.open.iter().find(recent).map(|o| o.kind);
         let lasted = course.signal.best_has_lasted();
-        let mut open = Open { saying, before, n, lasted, sustained: false, back: Row::default() };
+        let mut open = Open { saying, before, n, lasted, sustained: false, back: Row::default(), high: 0 };
         open.measure(course);
         course.say(&open.saying);
         course.signal.restart();
         open.saying.was = None;
-        self.run = Row::default();
+        (self.low, self.lowish, self.lows) = (Row::default(), Row::default(), 0);
         self.open = Some(open);
     }
 
@@ -151,9 +196,11 @@ impl Collapse {
         open.n += 1;
         let lasted = window.to.since(open.saying.onset);
         let settled = !open.lasted && lasted >= SETTLED.0 && open.n >= SETTLED.1;
-        if !open.sustained && (lasted >= SUSTAINED.0 && open.n >= SUSTAINED.1 || settled) {
+        // What keeps coming back has not settled.
+        let stays = f64::from(open.high) < OFTEN * f64::from(open.n);
+        if !open.sustained && stays && (lasted >= SUSTAINED.0 && open.n >= SUSTAINED.1 || settled) {
             open.measure(course);
-            open.sustained = !settled || open.grade(course) == Severity::Info;
+            open.sustained = lasted >= SUSTAINED.0 || open.grade(course) == Severity::Info;
             if open.sustained {
                 open.saying.severity = open.grade(course);
                 if open.saying.severity == Severity::Info {
@@ -164,6 +211,7 @@ impl Collapse {
         }
         if window.level > BETTER * open.before {
             open.back.push(window);
+            open.high += 1;
         } else {
             open.back = Row::default();
         }
@@ -189,16 +237,32 @@ impl Collapse {
         }
         let how = if whole { "then recovered".to_owned() } else { format!("then back at {}", course.short(level)) };
         let Some(open) = self.open.take() else { return };
-        let mut saying = open.saying;
-        if !open.sustained {
-            (saying.kind, saying.was, saying.severity) = (Kind::Dip, Some(Kind::Collapse), Severity::Info);
-        }
+        let saying = if open.sustained { open.saying } else { open.dip() };
         course.say(&saying.over(first.from, &how));
         course.signal.restart();
     }
 }
 
+/// The beginning of the low windows that end with the first one known, and the work done before them.
+fn back_date(first: &Window, before: f64, course: &Course<'_>) -> (Moment, f64) {
+    let (mut onset, mut work) = (first.from, first.done_before);
+    let recent = &course.signal.recent;
+    let skip = recent.latest(0, usize::MAX).take_while(|p| p.at > first.from).count();
+    let mut windows = recent.latest(skip, usize::MAX).peekable();
+    while let Some(window) = windows.next_if(|w| w.level <= FALL * before) {
+        let Some(previous) = windows.peek() else { break };
+        work -= window.level * window.at.since(previous.at).as_seconds() * course.about.unit.things();
+        onset = previous.at;
+    }
+    (onset, work.max(0.0))
+}
+
 impl Open {
+    /// It was over before it had lasted.
+    fn dip(&self) -> Saying {
+        Saying { kind: Kind::Dip, was: Some(Kind::Collapse), severity: Severity::Info, ..self.saying.clone() }
+    }
+
     /// The median of the windows since the onset, and the fact in words.
     fn measure(&mut self, course: &Course<'_>) {
         let n = self.n.max(1) as usize;

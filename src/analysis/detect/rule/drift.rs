@@ -56,7 +56,7 @@ impl Rule for Drift {
 
 impl Drift {
     fn find(&mut self, trend: &Trend, now: Moment, course: &mut Course<'_>) {
-        let Some(grade) = grade(trend, course).filter(|_| trend.t <= -SURE && !trend.is_step) else { return };
+        let Some(grade) = grade(trend, course).filter(|_| trend.t <= -SURE && trend.is_line) else { return };
         let mut saying = Saying::new(Kind::Drift, grade, trend.onset, now);
         saying.was = course.standing(Kind::Step).map(|o| o.kind);
         self.state(saying, trend, course);
@@ -72,7 +72,7 @@ impl Drift {
             course.signal.restart();
             return;
         }
-        match grade(trend, course).filter(|_| !trend.is_step) {
+        match grade(trend, course).filter(|_| trend.is_line) {
             Some(worse) if worse > open.severity => self.state(Saying { severity: worse, ..open }, trend, course),
             _ => self.open = Some(open),
         }

@@ -3,7 +3,7 @@
 use super::{Course, Rule, Saying};
 use crate::analysis::signal::{KEPT, Window, quantile, spread};
 use crate::vocab::finding::{Kind, Severity};
-use crate::vocab::moment::Moment;
+use crate::vocab::moment::{Moment, Span};
 use crate::vocab::unit::Unit;
 
 /// The robust coefficient of variation from which on it swings: rates, arithmetic, latencies.
@@ -15,7 +15,9 @@ const LATENCY: f64 = 0.30;
 const GRADES: [(f64, Severity); 2] = [(4.0, Severity::Crit), (2.0, Severity::Fail)];
 /// Windows that are looked at, at least and at most.
 const LEAST: u64 = 30;
-const MOST: u64 = 128;
+const MOST: u64 = 96;
+/// What swings once swings again: so many looks in a row must see it.
+const LOOKS: u32 = 3;
 /// It is looked at every so many windows, and over after so many looks at less than this share of the limit.
 const EVERY: u32 = 10;
 const CALM: (f64, u32) = (0.7, 3);
@@ -24,15 +26,23 @@ const PERIODIC: f64 = 0.5;
 /// Sarle's coefficient of two modes (that of a uniform distribution), and Ashman's distance between them.
 const SARLE: f64 = 0.555;
 const ASHMAN: f64 = 2.0;
-/// A collapse that was above this share of its level for a fifth of the time swings.
-const HIGH: f64 = 0.75;
-const OFTEN: f64 = 0.2;
+/// It goes from the upper to the lower half of its range and back at least twice; a change of level or a climb does not.
+const CROSSINGS: usize = 4;
+/// Whole seconds that are looked at where windows differ in length, at least: nothing done for 2 s is two windows among forty.
+const SECONDS: usize = 15;
+
+/// Falls to a collapse and back that come again after about the same time, each no longer than this, are a swing as well.
+const FALLS: usize = 3;
+const LONGEST: Span = Span::seconds(120);
+const ABOUT: f64 = 0.3;
 
 /// Watches the spread around the level.
 #[derive(Debug, Default)]
 pub(super) struct Oscillation {
     count: u32,
     calm: u32,
+    seen: u32,
+    falls: [Moment; FALLS],
     open: Option<Saying>,
 }
 
@@ -41,15 +51,37 @@ impl Rule for Oscillation {
         if self.open.is_some() && course.standing(Kind::Oscillation).is_none() {
             self.open = None;
         }
+        if let Some(onset) = self.comes_again(course) {
+            let n = course.signal.recent.latest(0, KEPT).take_while(|p| p.at >= onset).count();
+            let (mut buffer, mut spent) = ([0.0; KEPT], [0.0; KEPT]);
+            let swing = swing_of(course.signal.recent.levels(0, n, &mut spent));
+            let levels = course.signal.recent.levels(0, n, &mut buffer);
+            let spacing = window.to.since(onset).as_seconds() / n.max(1) as f64;
+            return self.say((onset, window.to), spacing, levels, swing, course);
+        }
         self.count += 1;
         if self.count < EVERY {
-            return;
+            return self.look_at_seconds(window.to, course);
         }
         self.count = 0;
-        let Some(n) = self.reach(course) else { return };
+        if self.open.is_some()
+            && course.standing(Kind::Collapse).is_some()
+            && let Some(open) = self.open.take()
+        {
+            return course.say(&open.over(window.to, "then it fell"));
+        }
+        let Some(n) = self.reach(course) else {
+            self.seen = 0;
+            return;
+        };
         let mut buffer = [0.0; KEPT];
-        let swing = swing(course.signal.recent.levels(0, n, &mut buffer));
+        let levels = course.signal.recent.levels(0, n, &mut buffer);
         let limit = limit(course);
+        if self.open.is_none() && at_most(levels) < limit {
+            self.seen = 0;
+            return;
+        }
+        let swing = swing_of(levels);
         if self.open.is_some() {
             self.calm = if swing < CALM.0 * limit { self.calm + 1 } else { 0 };
             if self.calm >= CALM.1
@@ -59,8 +91,16 @@ impl Rule for Oscillation {
             }
             return self.worsen(limit, course);
         }
-        if swing > limit {
-            self.say(window.to, n, swing, course);
+        let levels = course.signal.recent.levels(0, n, &mut buffer);
+        let mut spent = [0.0; KEPT];
+        let still = course.signal.recent.levels(0, n / 2, &mut spent);
+        let swings = is_swing(swing, levels, limit) && swing_of(still) > limit;
+        self.seen = if swings { self.seen + 1 } else { 0 };
+        if self.seen >= LOOKS {
+            let at = |back: usize| course.signal.recent.back(back).map(|p| p.at);
+            let onset = first_crossing(levels).and_then(at).unwrap_or(window.from);
+            let spacing = at(0).zip(at(n - 1)).map_or(0.0, |(a, b)| a.since(b).as_seconds() / (n - 1) as f64);
+            self.say((onset, window.to), spacing, levels, swing, course);
         }
     }
 
@@ -72,43 +112,78 @@ impl Rule for Oscillation {
 }
 
 impl Oscillation {
-    /// How many of the latest windows to look at: those of the present level, or, when a collapse keeps coming back, since before it.
+    /// The onset of the first of the latest collapses, when they have come again regularly.
+    fn comes_again(&mut self, course: &Course<'_>) -> Option<Moment> {
+        let onset = course.standing(Kind::Collapse)?.onset;
+        if onset == self.falls[FALLS - 1] {
+            return None;
+        }
+        self.falls.rotate_left(1);
+        self.falls[FALLS - 1] = onset;
+        let [first, second, third] = self.falls;
+        let (a, b) = (second.since(first).as_seconds(), third.since(second).as_seconds());
+        let regular = first > Moment(0) && a.max(b) <= LONGEST.as_seconds() && (a - b).abs() <= ABOUT * a.max(b);
+        regular.then_some(first)
+    }
+
+    /// How many of the latest windows to look at: those of the present level, or, when a collapse keeps coming back, since it.
     fn reach(&self, course: &Course<'_>) -> Option<usize> {
-        let (_, n) = course.signal.present()?;
-        let collapse = course.standing(Kind::Collapse);
-        let n = match collapse {
-            None => n,
-            Some(collapse) => {
-                let since = course.signal.recent.latest(0, KEPT).take_while(|p| p.at > collapse.onset).count();
-                let before = course.signal.best().unwrap_or(0.0);
-                let high = course.signal.recent.latest(0, since).filter(|p| p.level > HIGH * before).count();
-                if (high as f64) < OFTEN * since as f64 {
-                    return None;
-                }
-                since as u64
+        let (_, mut n) = course.signal.present()?;
+        if course.standing(Kind::Stall).is_some() {
+            return None;
+        }
+        if let Some(collapse) = course.standing(Kind::Collapse) {
+            // One that has lasted is a collapse, whatever comes after it.
+            if collapse.severity > Severity::Warn {
+                return None;
             }
-        };
+            n = course.signal.recent.latest(0, KEPT).take_while(|p| p.at > collapse.onset).count() as u64;
+        }
         (n >= LEAST || self.open.is_some() && n > 0).then_some(n.min(MOST) as usize)
     }
 
-    fn say(&mut self, now: Moment, n: usize, swing: f64, course: &mut Course<'_>) {
-        let mut buffer = [0.0; KEPT];
-        let levels = course.signal.recent.levels(0, n, &mut buffer);
-        let middle = levels.iter().sum::<f64>() / n.max(1) as f64;
-        let period = period(levels);
-        let modes = modes(levels);
-        let first = course.signal.recent.back(n - 1).map_or(now, |p| p.at);
-        let spacing = now.since(first).as_seconds() / (n - 1).max(1) as f64;
-        let mut saying = Saying::new(Kind::Oscillation, Severity::Warn, first, now);
+    /// The same over whole seconds.
+    fn look_at_seconds(&mut self, now: Moment, course: &mut Course<'_>) {
+        let n = course.signal.seconds.means().len();
+        let quiet = self.open.is_some() || course.standing(Kind::Stall).is_some();
+        if !course.signal.ended_second || quiet || n < SECONDS {
+            return;
+        }
+        let (mut buffer, mut spent) = ([0.0; KEPT], [0.0; KEPT]);
+        let levels = &mut buffer[..n];
+        levels.copy_from_slice(course.signal.seconds.means());
+        levels.reverse();
+        spent[..n].copy_from_slice(levels);
+        let swing = swing_of(&mut spent[..n]);
+        // Windows of a second have been looked at already; and fewer readings need a period for a proof.
+        let (_, windows) = course.signal.present().unwrap_or_default();
+        let shorter = windows as f64 > 1.5 * n as f64;
+        if shorter && is_swing(swing, levels, limit(course)) && period(levels).is_some() {
+            let back = first_crossing(levels).unwrap_or(0) as u64;
+            self.say((now - Span::seconds(back + 1), now), 1.0, levels, swing, course);
+        }
+    }
+
+    /// `levels` are newest first, one every `spacing` seconds.
+    fn say(
+        &mut self,
+        (onset, now): (Moment, Moment),
+        spacing: f64,
+        levels: &[f64],
+        swing: f64,
+        course: &mut Course<'_>,
+    ) {
+        let middle = levels.iter().sum::<f64>() / levels.len().max(1) as f64;
+        let mut saying = Saying::new(Kind::Oscillation, Severity::Warn, onset, now);
         if let Some(collapse) = course.standing(Kind::Collapse) {
-            (saying.was, saying.onset) = (Some(Kind::Collapse), collapse.onset);
+            (saying.was, saying.onset) = (Some(Kind::Collapse), collapse.onset.min(onset));
         }
         saying.to = Some(middle);
         saying.what = format!("swings by {:.0} % around {}", 100.0 * swing, course.short(middle));
-        if let Some((low, high)) = modes {
+        if let Some((low, high)) = modes(levels) {
             saying.what.push_str(&format!(", between {} and {}", course.short(low), course.short(high)));
         }
-        if let Some(lag) = period {
+        if let Some(lag) = period(levels) {
             saying.what.push_str(&format!(", with a period of {:.1} s", lag as f64 * spacing));
         }
         course.say(&saying);
@@ -126,7 +201,7 @@ impl Oscillation {
             return;
         }
         values[..n].copy_from_slice(means);
-        let swing = swing(&mut values[..n]);
+        let swing = swing_of(&mut values[..n]);
         let grade = GRADES.iter().find(|(times, _)| swing > times * limit).map(|(_, severity)| *severity);
         if let Some(worse) = grade.filter(|g| *g > open.severity) {
             open.severity = worse;
@@ -146,11 +221,40 @@ fn limit(course: &Course<'_>) -> f64 {
 
 /// The larger of 1.4826 MAD and IQR/1.349 over the median: two robust standard deviations, of which the second sees that a
 /// third of the readings are elsewhere.
-fn swing(levels: &mut [f64]) -> f64 {
+fn swing_of(levels: &mut [f64]) -> f64 {
     let middle = quantile(levels, 0.5).unwrap_or(0.0);
     let between = quantile(levels, 0.75).unwrap_or(0.0) - quantile(levels, 0.25).unwrap_or(0.0);
     let by_distance = spread(levels, middle);
-    by_distance.max(between / 1.349) / middle.abs().max(f64::MIN_POSITIVE)
+    by_distance.max(between / 1.349) / middle.abs()
+}
+
+/// What [`swing_of`] is at most, without sorting: half of the readings are away from the middle by MAD or more, and a half by half
+/// of IQR, so that neither can be more than 2/1.4826⁻¹ or 4/1.349 times the mean distance. A tenth more, as mean and median differ.
+fn at_most(levels: &[f64]) -> f64 {
+    let n = levels.len() as f64;
+    let mean = levels.iter().sum::<f64>() / n;
+    let distance = levels.iter().map(|x| (x - mean).abs()).sum::<f64>() / n;
+    3.3 * distance / mean.abs()
+}
+
+/// Whether the levels swing: by more than readings so few do by chance, and to and fro.
+fn is_swing(swing: f64, levels: &[f64], limit: f64) -> bool {
+    let n = levels.len() as f64;
+    swing.is_finite() && swing > limit * (1.0 + 2.0 / n.sqrt()) && crossings(levels).count() >= CROSSINGS
+}
+
+/// Where it goes from above the middle of its range (5th to 95th percentile) to below, or back; the latest first.
+fn crossings(levels: &[f64]) -> impl Iterator<Item = usize> {
+    let mut buffer = [0.0; KEPT];
+    let sorted = &mut buffer[..levels.len()];
+    sorted.copy_from_slice(levels);
+    let middle = f64::midpoint(quantile(sorted, 0.05).unwrap_or(0.0), quantile(sorted, 0.95).unwrap_or(0.0));
+    levels.windows(2).enumerate().filter(move |(_, w)| (w[0] > middle) != (w[1] > middle)).map(|(i, _)| i)
+}
+
+/// The oldest reading behind a crossing.
+fn first_crossing(levels: &[f64]) -> Option<usize> {
+    crossings(levels).last()
 }
 
 /// The lag at which the autocorrelation peaks above a half, behind its first fall below nothing.
@@ -192,7 +296,7 @@ mod tests {
         let wave: Vec<f64> = (0..128).map(|i| if i % 20 < 10 { 100.0 } else { 40.0 }).collect();
         assert_eq!(period(&wave), Some(20));
         assert_eq!(modes(&wave), Some((40.0, 100.0)));
-        assert!(swing(&mut wave.clone()) > 0.5);
+        assert!(swing_of(&mut wave.clone()) > 0.5);
     }
 
     #[test]
@@ -201,6 +305,6 @@ mod tests {
             .map(|i| 100.0 + (0..6).map(|k| ((i * 6 + k) * 2_654_435_761 % 1000) as f64 / 100.0).sum::<f64>())
             .collect();
         assert_eq!((period(&noise), modes(&noise)), (None, None));
-        assert!(swing(&mut noise.clone()) < RATE);
+        assert!(swing_of(&mut noise.clone()) < RATE);
     }
 }

@@ -17,13 +17,15 @@ const PATIENCE: Span = Span::seconds(30);
 /// Watches what other rules have open.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
-    from: Option<Fault>,
+    from: [Option<Fault>; KINDS.len()],
 }
+
+/// What there is to recover from. A stall may lie within a collapse, and ends at the level before it.
+const KINDS: [Kind; 2] = [Kind::Collapse, Kind::Stall];
 
 #[derive(Clone, Copy, Debug)]
 struct Fault {
     onset: Moment,
-    kind: Kind,
     level: f64,
     lost: f64,
     /// When work came back.
@@ -33,36 +35,39 @@ struct Fault {
 
 impl Rule for Recovery {
     fn window(&mut self, window: &Window, course: &mut Course<'_>) {
-        let faults = [Kind::Collapse, Kind::Stall];
-        let standing = course.open.iter().filter(|o| faults.contains(&o.kind)).min_by_key(|o| o.onset);
-        if let Some(standing) = standing {
-            let level = course.signal.best().filter(|_| course.signal.best_has_lasted());
-            if let (None, Some(level)) = (self.from, level) {
-                let (onset, kind) = (standing.onset, standing.kind);
-                self.from = Some(Fault { onset, kind, level, lost: 0.0, over: None, since: 0 });
+        for (place, kind) in KINDS.into_iter().enumerate() {
+            let standing = course.standing(kind);
+            if let (None, Some(standing)) = (self.from[place], standing)
+                && let Some(level) = level_before(kind, course)
+            {
+                self.from[place] = Some(Fault { onset: standing.onset, level, lost: 0.0, over: None, since: 0 });
+            }
+            let Some(fault) = &mut self.from[place] else { continue };
+            fault.lost += (fault.level - window.level).max(0.0) * window.length().as_seconds();
+            if standing.is_some() {
+                (fault.over, fault.since) = (None, 0);
+                continue;
+            }
+            let over = *fault.over.get_or_insert(window.from);
+            fault.since += 1;
+            let lasted = window.to.since(over);
+            let back = course.signal.recent.median(0, LOOK as usize).unwrap_or(0.0) >= RECOVERED * fault.level;
+            // A collapse is closed only after its level was back for as long.
+            let long = kind == Kind::Collapse || fault.since >= LOOK && lasted >= LONG;
+            if back && long {
+                let fault = *fault;
+                self.from[place] = None;
+                say(&fault, window.to, course);
+            } else if lasted > PATIENCE {
+                self.from[place] = None;
             }
         }
-        let still = standing.is_some();
-        let Some(fault) = &mut self.from else { return };
-        fault.lost += (fault.level - window.level).max(0.0) * window.length().as_seconds();
-        if still {
-            (fault.over, fault.since) = (None, 0);
-            return;
-        }
-        let over = *fault.over.get_or_insert(window.from);
-        fault.since += 1;
-        let lasted = window.to.since(over);
-        let back = course.signal.recent.median(0, LOOK as usize).unwrap_or(0.0) >= RECOVERED * fault.level;
-        // A collapse is closed only after its level was back for as long.
-        let long = fault.kind == Kind::Collapse || fault.since >= LOOK && lasted >= LONG;
-        if back && long {
-            let fault = *fault;
-            self.from = None;
-            say(&fault, window.to, course);
-        } else if lasted > PATIENCE {
-            self.from = None;
-        }
     }
+}
+
+fn level_before(kind: Kind, course: &Course<'_>) -> Option<f64> {
+    let best = course.signal.best().filter(|_| course.signal.best_has_lasted());
+    if kind == Kind::Collapse { best } else { course.signal.level().filter(|level| *level > 0.0).or(best) }
 }
 
 fn say(fault: &Fault, now: Moment, course: &mut Course<'_>) {

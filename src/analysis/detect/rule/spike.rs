@@ -19,9 +19,9 @@ const TIMES_MEDIAN: f64 = 20.0;
 const LONG: f64 = 0.1;
 /// One so long, in seconds, is a fault: half the patience of a healthy client.
 const FAULT: f64 = 1.0;
-/// One reading in a hundred within a minute, and three of them, are a cluster.
+/// One reading in a hundred within a minute, and more than one, are a cluster.
 const SHARE: f64 = 0.01;
-const CLUSTER: f64 = 3.0;
+const CLUSTER: f64 = 1.3;
 const MINUTE: Span = Span::seconds(60);
 
 /// Watches single readings.
@@ -121,7 +121,7 @@ impl Spike {
         };
         let (worst, usual) = (course.short(window.level), course.short(1.0 / self.median));
         let what = if cluster {
-            format!("{:.0} readings within a minute of up to {worst}, where {usual} is usual", self.spikes.round())
+            format!("{:.0} readings within a minute of up to {worst}, where {usual} is usual", self.spikes.ceil())
         } else {
             format!("one of {worst}, where {usual} is usual")
         };

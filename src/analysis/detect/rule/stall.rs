@@ -17,6 +17,7 @@ const PAUSES: usize = 128;
 #[derive(Debug)]
 pub(super) struct Stall {
     moved_at: Option<Moment>,
+    read_at: Moment,
     pauses: [u64; PAUSES],
     next: usize,
     open: Option<Saying>,
@@ -24,19 +25,22 @@ pub(super) struct Stall {
 
 impl Default for Stall {
     fn default() -> Self {
-        Self { moved_at: None, pauses: [0; PAUSES], next: 0, open: None }
+        Self { moved_at: None, read_at: Moment(0), pauses: [0; PAUSES], next: 0, open: None }
     }
 }
 
 impl Rule for Stall {
     fn reading(&mut self, reading: &Reading, course: &mut Course<'_>) {
         let since = *self.moved_at.get_or_insert(reading.at);
+        let read_at = std::mem::replace(&mut self.read_at, reading.at);
         if reading.moved {
             self.moved_at = Some(reading.at);
             if let Some(open) = self.open.take() {
                 return course.say(&open.over(reading.at, "then completions came again"));
             }
-            self.pauses[self.next] = reading.at.since(since).0;
+            // When between two readings it completed is not known; a pause is what is longer than one reading.
+            let spacing = reading.at.since(read_at);
+            self.pauses[self.next] = reading.at.since(since).0.saturating_sub(spacing.0);
             self.next = (self.next + 1) % PAUSES;
             return;
         }

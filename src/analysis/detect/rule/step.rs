@@ -5,6 +5,8 @@ use crate::analysis::signal::{Shift, Trend, Window};
 use crate::vocab::finding::{Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
 
+/// What falls to less than this is a collapse, or has stopped.
+const LEAST: f64 = 0.5;
 /// A fall to this share is worth a look, and to this one a fault.
 const WARN: f64 = 0.9;
 const FAIL: f64 = 0.75;
@@ -62,6 +64,9 @@ impl Rule for Step {
 impl Step {
     fn fall(&mut self, shift: &Shift, course: &mut Course<'_>) {
         let now = course.signal.recent.back(0).map_or(shift.at, |p| p.at);
+        if shift.to < LEAST * shift.from {
+            return;
+        }
         if let Some(open) = &mut self.open {
             open.steps += 1;
             open.saying.to = Some(shift.to);
@@ -100,5 +105,5 @@ impl Step {
 
 /// Whether the fall so far looks like a line rather than a step.
 fn is_gradual(course: &Course<'_>) -> bool {
-    Trend::of(course.signal.blocks.all()).is_some_and(|trend| !trend.is_step && trend.to < trend.from)
+    Trend::of(course.signal.blocks.all()).is_some_and(|trend| trend.is_line && trend.to < trend.from)
 }
