@@ -17,6 +17,7 @@
 //! |---|---|
 //! | [`vocab`] | the words: quantities, plans, events, findings, verdicts, the line |
 //! | [`clock`], [`shelf`] | the one clock; files compiled in and overridden by name |
+//! | [`log`] | pure: series in the files of other tools |
 //! | [`session`] | the record on disk and on the wire |
 //! | [`agent`] | on the node: supervisor, worker, kernels, samplers |
 //! | [`analysis`] | pure: the fold, the detectors, the preflight, the judge |
@@ -28,6 +29,7 @@ pub mod agent;
 pub mod analysis;
 pub mod cli;
 pub mod clock;
+pub mod log;
 pub mod runner;
 pub mod session;
 pub mod shelf;

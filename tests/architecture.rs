@@ -11,14 +11,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("vocab", &[]),
     ("clock", &["vocab"]),
     ("shelf", &["vocab"]),
+    ("log", &["vocab"]),
     ("session", &["vocab"]),
     ("agent", &["vocab", "clock"]),
     ("analysis", &["vocab"]),
     ("runner", &["vocab", "clock", "session", "analysis"]),
     ("view", &["vocab", "shelf", "session", "analysis"]),
-    ("cli", &["vocab", "shelf"]),
-    ("verb", &["vocab", "clock", "shelf", "session", "agent", "analysis", "runner", "view", "cli"]),
-    ("lib", &["vocab", "clock", "shelf", "session", "agent", "analysis", "runner", "view", "cli", "verb"]),
+    ("cli", &["vocab", "shelf", "log"]),
+    ("verb", &["vocab", "clock", "shelf", "log", "session", "agent", "analysis", "runner", "view", "cli"]),
+    ("lib", &["vocab", "clock", "shelf", "log", "session", "agent", "analysis", "runner", "view", "cli", "verb"]),
     ("main", &[]),
 ];
 
@@ -34,7 +35,7 @@ const FENCES: &[(&str, &[&str])] = &[
 /// Words that a pure room does not know.
 const IMPURE: &[&str] =
     &["Instant", "SystemTime", "std::fs", "std::net", "std::thread", "std::process", "std::env", "clock::now"];
-const PURE: &[&str] = &["vocab/", "analysis/"];
+const PURE: &[&str] = &["vocab/", "analysis/", "log/"];
 
 const LONGEST: usize = 400;
 

@@ -92,7 +92,14 @@ fn usage_is_3_and_help_is_0() {
         assert_eq!((finished.code, finished.out.as_str()), (Some(3), ""), "{wrong:?}");
         assert!(finished.err.starts_with("error: "), "{wrong:?}: {}", finished.err);
     }
-    for right in [&["--help"][..], &["--version"], &["run", "--help"], &["presets"], &["presets", "show", "quick"]] {
+    for right in [
+        &["--help"][..],
+        &["--version"],
+        &["run", "--help"],
+        &["detect", "--help"],
+        &["presets"],
+        &["presets", "show", "quick"],
+    ] {
         let finished = place.run(right);
         assert_eq!((finished.code, finished.err.as_str()), (Some(0), ""), "{right:?}");
         assert!(!finished.out.is_empty(), "{right:?}");
@@ -186,6 +193,8 @@ fn a_dumb_terminal_in_the_c_locale_gets_ascii() {
     for arguments in [
         &["run", &preset, "--headless", "--session", &file][..],
         &["judge", &file, "--redetect"],
+        &["detect", &file],
+        &["detect", "--help"],
         &["watch", &file],
         &["run", &preset, "--plan"],
         &["inventory"],

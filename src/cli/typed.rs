@@ -18,6 +18,9 @@ pub struct Typed {
 
 const EXIT_CODES: &str = "Exit codes of run and judge: 0 PASS, 1 FAIL, 2 NOT PROVEN, 3 could not run.";
 
+const DETECT_EXIT_CODES: &str =
+    "Exit codes: 0 nothing found that needs a look, 1 findings at WARN or worse, 3 the file cannot be read.";
+
 /// `shakedown PRESET …`: as `run`, with the preset left out for the list.
 #[derive(Debug, Args)]
 pub struct MaybeRun {
@@ -60,6 +63,15 @@ pub enum Verb {
         /// Ignore the recorded findings and let today's detectors look
         #[arg(long)]
         redetect: bool,
+    },
+    /// Findings in a series from anywhere: a table (CSV), a log of fio, a session file
+    #[command(after_help = DETECT_EXIT_CODES)]
+    Detect {
+        /// The file; - for standard input
+        file: PathBuf,
+        /// How it is to be read.
+        #[command(flatten)]
+        options: Box<DetectOptions>,
     },
     /// List the presets, show one, or check a file
     Presets {
@@ -156,6 +168,50 @@ pub struct RunOptions {
     /// How it is shown.
     #[command(flatten)]
     pub show: Show,
+}
+
+/// How a file is read for findings. Columns go by name, or by number from 1.
+#[derive(Debug, Default, Args)]
+pub struct DetectOptions {
+    /// Column of the times; else the one named like `t_s` or `time`, else the first
+    #[arg(long, value_name = "COL")]
+    pub time: Option<String>,
+    /// Column of the values; may be left out when there is only one more
+    #[arg(long, value_name = "COL")]
+    pub value: Option<String>,
+    /// What a number in the column of times counts: s, ms or us; seconds when not given
+    #[arg(long, value_name = "s|ms|us")]
+    pub time_unit: Option<String>,
+    /// Unit of the values: MB/s, MiB/s, IOPS, GFLOPS, ms, us, %; a bare number when not given
+    #[arg(long, value_name = "UNIT")]
+    pub unit: Option<String>,
+    /// Less is better, as with latencies; a unit of time says so by itself
+    #[arg(long)]
+    pub lower_is_better: bool,
+    /// Column that tells whether an operation is waiting: any number but 0
+    #[arg(long, value_name = "COL")]
+    pub in_flight: Option<String>,
+    /// Column of a host counter, as evidence: `cpu steal=steal_pct`, `disk/vda util=util`
+    #[arg(long, value_name = "NAME=COL")]
+    pub counter: Vec<String>,
+    /// What the series is held against: `250 MB/s`
+    #[arg(long, value_name = "QUANTITY")]
+    pub reference: Option<String>,
+    /// A collapse below this is a FAIL: `80 MB/s`
+    #[arg(long, value_name = "QUANTITY")]
+    pub floor: Option<String>,
+    /// A log of fio; its kind is taken from the file's name, or given: bw, iops, lat, lat-us (before fio 3.0)
+    #[arg(long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "name")]
+    pub fio: Option<String>,
+    /// Which rows of a log of fio are meant: read, write or trim
+    #[arg(long, value_name = "DIRECTION")]
+    pub direction: Option<String>,
+    /// The stretches between change points, with their levels
+    #[arg(long)]
+    pub segments: bool,
+    /// A JSON object a line
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// How a session is shown.

@@ -2,25 +2,16 @@
 
 use std::path::Path;
 
-use super::{Ended, print, warn};
+use super::{Ended, print, records};
 use crate::analysis::detect::redetect as detect_anew;
 use crate::analysis::state::State;
 use crate::analysis::verdict;
 use crate::cli::presets;
-use crate::session::reader::{Item, Reader};
 use crate::view::headless::verdict_block;
 use crate::view::words;
-use crate::vocab::event::Record;
 
 pub(super) fn judge(session: &Path, preset: Option<&str>, redetect: bool) -> Ended {
-    let reader = Reader::open(session).map_err(|e| e.to_string())?;
-    let mut records: Vec<Record> = Vec::new();
-    for item in reader {
-        match item {
-            Item::Record(record) => records.push(*record),
-            Item::Damaged(number, error) => warn(&format!("{}:{number}: {error}; skipped", session.display())),
-        }
-    }
+    let records = records(session)?;
     let mut recorded = State::default();
     records.iter().for_each(|record| recorded.apply(record));
     let state = if redetect { detect_anew(&records) } else { recorded.clone() };

@@ -1,5 +1,6 @@
 //! The composition roots: one file a verb. They put rooms together and hold no logic of their own.
 
+mod detect;
 mod inventory;
 mod judge;
 mod prepare;
@@ -10,7 +11,11 @@ mod sample;
 mod screen;
 mod watch;
 
+use std::path::Path;
+
 use crate::cli::typed::{Typed, Verb};
+use crate::session::reader::{Item, Reader};
+use crate::vocab::event::Record;
 
 /// What a verb comes to: an exit code, or one line for standard error and the code 3.
 pub type Ended = Result<u8, String>;
@@ -25,6 +30,7 @@ pub fn perform(typed: Typed) -> Ended {
         Some(Verb::Run { preset, options }) => run::preset(Some(&preset), &options),
         Some(Verb::Watch { session, speed, show }) => watch::watch(session.as_deref(), speed, &show),
         Some(Verb::Judge { session, preset, redetect }) => judge::judge(&session, preset.as_deref(), redetect),
+        Some(Verb::Detect { file, options }) => detect::detect(&file, &options),
         Some(Verb::Presets { what }) => presets::presets(what),
         Some(Verb::Themes) => {
             presets::themes();
@@ -41,6 +47,19 @@ pub fn perform(typed: Typed) -> Ended {
 /// A runtime of one thread: nothing here needs more, and a node under test has better use for its cores.
 fn runtime() -> Result<tokio::runtime::Runtime, String> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| format!("no runtime: {e}"))
+}
+
+/// The records of a session; lines that are damaged are told and left out.
+fn records(session: &Path) -> Result<Vec<Record>, String> {
+    let reader = Reader::open(session).map_err(|e| e.to_string())?;
+    let mut records = Vec::new();
+    for item in reader {
+        match item {
+            Item::Record(record) => records.push(*record),
+            Item::Damaged(number, error) => warn(&format!("{}:{number}: {error}; skipped", session.display())),
+        }
+    }
+    Ok(records)
 }
 
 /// Writes text to standard output; a reader that has gone away is no error.

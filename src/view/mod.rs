@@ -3,6 +3,7 @@
 pub mod format;
 pub mod headless;
 pub mod inventory;
+pub mod series;
 pub mod theme;
 pub mod tui;
 pub mod words;

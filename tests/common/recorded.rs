@@ -89,9 +89,12 @@ impl Row {
         let place = |name: &str| names.iter().position(|n| *n == name);
         let (value, waiting) = (place(&self.value).unwrap(), place("inflight_ms"));
         let mut trace = Trace::new(About { unit: self.unit(), lower_is_better: false, reference: None, floor: None });
+        let mut last = Moment(0);
         for line in &lines[1..] {
             let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
-            let at = Moment((cells[0] * 1e6).round() as u64);
+            // Times are rounded to milliseconds: one that stands twice is put behind itself.
+            let at = Moment((cells[0] * 1e6).round() as u64).max(Moment(last.0 + 1));
+            last = at;
             trace.read(at, cells[value], waiting.map(|column| cells[column] != 0.0));
         }
         trace.end();

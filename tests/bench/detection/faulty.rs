@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use shakedown::analysis::trace::Trace;
 use shakedown::vocab::finding::Kind;
 
 use crate::generator::fault::Label;
@@ -62,6 +63,7 @@ pub(crate) fn score(cases: &[(usize, Case)], options: &Options) {
     }
     if !options.is_narrow() {
         figures(&told);
+        partial(cases, &heard);
     }
     groups(&told, &early);
     confusion(&told);
@@ -117,6 +119,9 @@ fn figures(told: &[Told]) {
     }
     figure("recall STEP to 70 %, CV <= 10 %", ">= 98 %", &recall(of("step to 70 %".to_owned(), Kind::Step)));
     figure("recall STEP to 85 %, CV <= 3 %", ">= 98 %", &recall(of("step to 85 %".to_owned(), Kind::Step)));
+    for kind in [Kind::Drift, Kind::Oscillation, Kind::Spike, Kind::Cap, Kind::Recovery, Kind::BelowBaseline] {
+        figure(&format!("recall {kind}"), "", &recall(told.iter().filter(|t| t.label.kind == kind)));
+    }
     let collapses = told.iter().filter(|t| t.group.starts_with("collapse after"));
     figure("delay COLLAPSE p50 / p95", "<= 3 / 6", &two(&mut delays(collapses).1, "windows"));
     for (hertz, goal) in [(10.0, "<= 2.1 s"), (2.0, "<= 2.5 s"), (1.0, "<= 3 s")] {
@@ -127,6 +132,17 @@ fn figures(told: &[Told]) {
     let right = named.iter().filter(|t| matches!(t.outcome, Outcome::Hit { .. })).count();
     let share = 100.0 * right as f64 / named.len().max(1) as f64;
     figure("right kind among detected", ">= 95 %", &format!("{share:.2} % of {}", named.len()));
+}
+
+/// What comes back to 70 % has not recovered.
+fn partial(cases: &[(usize, Case)], heard: &[Trace]) {
+    let of = cases.iter().zip(heard).filter(|((_, case), _)| case.group.starts_with("partial recovery"));
+    let (mut all, mut said) = (0_usize, 0_usize);
+    for (_, trace) in of {
+        all += 1;
+        said += usize::from(trace.findings().iter().any(|f| f.kind == Kind::Recovery));
+    }
+    figure("RECOVERY said at 70 % of the level", "0", &format!("{said} of {all}"));
 }
 
 /// Every group by itself.
