@@ -1,6 +1,7 @@
 //! Reads and writes of a file, past the page cache or through it, with a number of operations in flight.
 
 mod buffer;
+mod cost;
 mod figures;
 mod file;
 mod job;
