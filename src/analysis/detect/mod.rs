@@ -3,7 +3,11 @@
 //!
 //! Thresholds are constants at the head of each file, with their reasons.
 
+mod cached;
 mod collapse;
+mod conditions;
+mod generator;
+mod hardware;
 mod silent;
 mod stall;
 mod windows;
@@ -42,7 +46,15 @@ pub trait Detector: Send {
 /// Every detector there is.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Detector>> {
-    vec![Box::<stall::Stall>::default(), Box::<collapse::Collapse>::default(), Box::<silent::Silent>::default()]
+    vec![
+        Box::<stall::Stall>::default(),
+        Box::<collapse::Collapse>::default(),
+        Box::<silent::Silent>::default(),
+        Box::<hardware::Hardware>::default(),
+        Box::<conditions::Settings>::default(),
+        Box::<generator::Generator>::default(),
+        Box::<cached::Cached>::default(),
+    ]
 }
 
 /// A stall that begins so soon after a collapse is part of it (1 to 6 s of nothing precede a throttled device's new rate).
