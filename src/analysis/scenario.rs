@@ -42,8 +42,8 @@ impl Scenario {
 
     /// The same with this load, on the device `vda`.
     pub(crate) fn loading(kernel: Load, checks: Vec<Check>) -> Self {
-        let run =
-            Run { name: "r".into(), kernel: kernel.clone(), iterations: 1, target: None, deadline: None, seed: 1 };
+        let labels = labels(&kernel);
+        let run = Run { name: "r".into(), kernel, iterations: 1, target: None, deadline: None, seed: 1 };
         let plan = Plan {
             name: "p".to_owned(),
             title: "t".to_owned(),
@@ -66,7 +66,7 @@ impl Scenario {
             iterations: 1,
             meters: vec![MeterSpec::new("mb_per_s", Unit::MegabytesPerSecond, true)],
             roofs: vec![],
-            labels: labels(&kernel),
+            labels,
             command: String::new(),
             deadline: Span::seconds(60),
         };

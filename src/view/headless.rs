@@ -98,7 +98,14 @@ impl<W: Write> Printer<W> {
             _ => return Ok(()),
         };
         let node = if self.state.nodes.len() > 1 { format!("{:<8} ", record.node) } else { String::new() };
-        writeln!(self.out, "{}  {node}{text}", self.clock(record))
+        writeln!(self.out, "{}  {node}{text}", self.clock(record))?;
+        match &record.event {
+            // What is over has been explained while it was open.
+            Event::Found(finding) if finding.closed.is_none_or(|_| finding.said == record.at) => {
+                write!(self.out, "{}", words::reasons_below(finding))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Minutes, seconds and tenths since the session began.
