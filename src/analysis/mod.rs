@@ -9,6 +9,7 @@ pub mod preflight;
 #[cfg(test)]
 pub(crate) mod scenario;
 pub mod series;
+mod signal;
 pub mod state;
 pub mod trace;
 pub mod verdict;

@@ -8,7 +8,7 @@ use crate::vocab::event::{
     Described, Event, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
 };
 use crate::vocab::figure::Figure;
-use crate::vocab::finding::Finding;
+use crate::vocab::finding::{Finding, Kind};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
 use crate::vocab::node::{Build, Change, Conditions, FORMAT, Inventory};
@@ -154,6 +154,11 @@ impl Scenario {
 
 /// What the host counts and how it is set.
 impl Scenario {
+    /// The findings of one kind as they stand, oldest first.
+    pub(crate) fn found(&self, kind: Kind) -> Vec<&Finding> {
+        self.findings().into_iter().filter(|f| f.kind == kind).collect()
+    }
+
     /// A counter of a device (`disk/vda`) is read.
     pub(crate) fn sample(self, device: &str, field: &str, value: f64) -> Self {
         self.samples(&[(device, field, value)])

@@ -214,18 +214,18 @@ mod tests {
     fn reads_that_the_device_did_not_serve_are_those_of_a_cache() {
         for direct in [false, true] {
             let told = told(disk(Pattern::Read, direct), 2000.0, 12.0);
-            let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+            let [finding] = told.found(Kind::Cached)[..] else { panic!("{:?}", told.found(Kind::Cached)) };
             assert_eq!((finding.kind, finding.severity, finding.closed), (Kind::Cached, Severity::Warn, None));
             assert!(finding.sentence.contains("read 2000 MB/s while vda read 12 MB/s"), "{}", finding.sentence);
-            assert!(told.finish(Outcome::Sound).findings()[0].closed.is_some());
+            assert!(told.finish(Outcome::Sound).found(Kind::Cached)[0].closed.is_some());
         }
     }
 
     #[test]
     fn its_twins_are_served_by_the_device() {
         for direct in [false, true] {
-            assert!(told(disk(Pattern::Read, direct), 200.0, 200.0).findings().is_empty());
-            assert!(told(disk(Pattern::RandomRead, direct), 200.0, 130.0).findings().is_empty());
+            assert!(told(disk(Pattern::Read, direct), 200.0, 200.0).found(Kind::Cached).is_empty());
+            assert!(told(disk(Pattern::RandomRead, direct), 200.0, 130.0).found(Kind::Cached).is_empty());
         }
     }
 
@@ -235,21 +235,25 @@ mod tests {
             let told = Scenario::loading(disk(Pattern::Read, direct), vec![]);
             told.phase(Phase::Measure).work(2000.0, 40).iteration(vec![])
         };
-        assert!(unsampled(true).findings().is_empty());
-        assert!(unsampled(false).findings().is_empty(), "how large the memory is, is not known");
+        assert!(unsampled(true).found(Kind::Cached).is_empty());
+        assert!(unsampled(false).found(Kind::Cached).is_empty(), "how large the memory is, is not known");
         let known = |mb_per_s: f64| {
             let told = Scenario::loading(disk(Pattern::Read, false), vec![]).join("a");
             told.phase(Phase::Measure).work(mb_per_s, 40).iteration(vec![])
         };
-        assert!(known(2000.0).findings()[0].sentence.contains("7 times"), "{}", known(2000.0).findings()[0].sentence);
-        assert!(known(400.0).findings().is_empty(), "one pass and a half");
+        assert!(
+            known(2000.0).found(Kind::Cached)[0].sentence.contains("7 times"),
+            "{}",
+            known(2000.0).found(Kind::Cached)[0].sentence
+        );
+        assert!(known(400.0).found(Kind::Cached).is_empty(), "one pass and a half");
     }
 
     #[test]
     fn random_writes_into_the_page_cache_are_found_and_direct_ones_are_not() {
-        assert_eq!(told(disk(Pattern::RandomWrite, false), 900.0, 100.0).findings().len(), 1);
-        assert!(told(disk(Pattern::RandomWrite, false), 900.0, 800.0).findings().is_empty());
-        assert!(told(disk(Pattern::RandomWrite, true), 900.0, 100.0).findings().is_empty());
+        assert_eq!(told(disk(Pattern::RandomWrite, false), 900.0, 100.0).found(Kind::Cached).len(), 1);
+        assert!(told(disk(Pattern::RandomWrite, false), 900.0, 800.0).found(Kind::Cached).is_empty());
+        assert!(told(disk(Pattern::RandomWrite, true), 900.0, 100.0).found(Kind::Cached).is_empty());
     }
 
     #[test]
@@ -260,14 +264,14 @@ mod tests {
             let told = told.phase(Phase::Measure).device(device, 400.0, 10).phase(Phase::Drain);
             told.device(device, 0.0, 30).iteration(vec![])
         };
-        assert!(flushed(100.0).findings().is_empty());
-        assert_eq!(flushed(10.0).findings().len(), 1);
+        assert!(flushed(100.0).found(Kind::Cached).is_empty());
+        assert_eq!(flushed(10.0).found(Kind::Cached).len(), 1);
     }
 
     #[test]
     fn a_counter_that_was_reset_proves_nothing() {
         let told = Scenario::loading(disk(Pattern::Read, true), vec![]).device(200.0, 200.0, 30).phase(Phase::Measure);
         let told = told.work(200.0, 40).sample("disk/vda", "read_sectors", 5.0).iteration(vec![]);
-        assert!(told.findings().is_empty(), "{:?}", told.findings());
+        assert!(told.found(Kind::Cached).is_empty(), "{:?}", told.found(Kind::Cached));
     }
 }

@@ -125,7 +125,7 @@ fn closed(mut finding: Finding, at: Moment, how: &str) -> Finding {
 }
 
 fn say((node, key): (NodeName, String), finding: Finding, out: &mut Vec<Change>) {
-    out.push(Change { node, key, finding });
+    out.push(Change { node, key, was: None, finding });
 }
 
 #[cfg(test)]
@@ -141,20 +141,20 @@ mod tests {
     #[test]
     fn a_setting_that_changes_under_a_run_is_said_with_both_values_until_it_is_back() {
         let told = working().setting("governor", Some("performance"), Some("powersave"));
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Conditions)[..] else { panic!("{:?}", told.found(Kind::Conditions)) };
         assert_eq!((finding.kind, finding.severity, finding.closed), (Kind::Conditions, Severity::Warn, None));
         assert!(finding.sentence.contains("governor changed from performance to powersave"), "{}", finding.sentence);
         let told = told.work(100.0, 20).setting("governor", Some("powersave"), Some("performance"));
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Conditions)[..] else { panic!("{:?}", told.found(Kind::Conditions)) };
         assert!(finding.closed.is_some() && finding.sentence.ends_with("; back after 2.0 s"), "{}", finding.sentence);
     }
 
     #[test]
     fn its_twins_before_the_run_after_it_or_read_for_the_first_time_are_none() {
         let over = working().end(100.0, Outcome::Sound).setting("governor", Some("performance"), Some("powersave"));
-        assert!(over.findings().is_empty());
-        assert!(working().setting("raid0_battery", None, Some("learning")).findings().is_empty());
-        assert!(working().setting("boot_id", Some("a"), Some("b")).findings().is_empty());
+        assert!(over.found(Kind::Conditions).is_empty());
+        assert!(working().setting("raid0_battery", None, Some("learning")).found(Kind::Conditions).is_empty());
+        assert!(working().setting("boot_id", Some("a"), Some("b")).found(Kind::Conditions).is_empty());
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
             ("numa_balancing", Severity::Info),
         ] {
             let told = working().setting(what, Some("a"), Some("b"));
-            assert_eq!(told.findings()[0].severity, severity, "{what}");
+            assert_eq!(told.found(Kind::Conditions)[0].severity, severity, "{what}");
         }
     }
 
@@ -178,9 +178,17 @@ mod tests {
     fn each_setting_has_one_finding_and_all_end_with_the_run() {
         let told = working().setting("governor", Some("a"), Some("b")).setting("link_eth0", Some("25000 Mb/s"), None);
         let told = told.setting("governor", Some("b"), Some("c"));
-        assert_eq!(told.findings().len(), 2);
-        assert!(told.findings()[0].sentence.ends_with(", then c"), "{}", told.findings()[0].sentence);
+        assert_eq!(told.found(Kind::Conditions).len(), 2);
+        assert!(
+            told.found(Kind::Conditions)[0].sentence.ends_with(", then c"),
+            "{}",
+            told.found(Kind::Conditions)[0].sentence
+        );
         let told = told.end(100.0, Outcome::Sound);
-        assert!(told.findings().iter().all(|f| f.closed.is_some() && f.sentence.ends_with("at the end of the run")));
+        assert!(
+            told.found(Kind::Conditions)
+                .iter()
+                .all(|f| f.closed.is_some() && f.sentence.ends_with("at the end of the run"))
+        );
     }
 }

@@ -126,20 +126,20 @@ mod tests {
     #[test]
     fn a_full_thread_is_the_limit_and_says_so_until_the_end_of_the_run() {
         let told = told(figures(98.0, 98.0));
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Generator)[..] else { panic!("{:?}", told.found(Kind::Generator)) };
         assert_eq!((finding.kind, finding.severity, finding.closed), (Kind::Generator, Severity::Warn, None));
         assert!(finding.sentence.contains("took 98 % of a core in iteration 1"), "{}", finding.sentence);
         assert_eq!(finding.held_by, [Resource::Generator]);
         let told = told.finish(Outcome::Sound);
-        assert!(told.findings()[0].closed.is_some());
+        assert!(told.found(Kind::Generator)[0].closed.is_some());
     }
 
     #[test]
     fn its_twins_have_time_left_or_are_meant_to_fill_the_cpu() {
-        assert!(told(figures(90.0, 90.0)).findings().is_empty());
-        assert!(told(vec![]).findings().is_empty());
+        assert!(told(figures(90.0, 90.0)).found(Kind::Generator).is_empty());
+        assert!(told(vec![]).found(Kind::Generator).is_empty());
         let load = Scenario::measuring(vec![]).work(100.0, 20).iteration(figures(100.0, 100.0));
-        assert!(load.findings().is_empty());
+        assert!(load.found(Kind::Generator).is_empty());
     }
 
     #[test]
@@ -149,19 +149,19 @@ mod tests {
             told.setting("cpu_quota", None, Some("0.50 CPU")).iteration(figures(20.0, us))
         };
         let told = with(49.0);
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Generator)[..] else { panic!("{:?}", told.found(Kind::Generator)) };
         assert!(
             finding.sentence.contains("took 49 % of a core, of the 50 % that they may have"),
             "{}",
             finding.sentence
         );
-        assert!(with(25.0).findings().is_empty());
+        assert!(with(25.0).found(Kind::Generator).is_empty());
     }
 
     #[test]
     fn several_iterations_are_one_finding() {
         let told = told(figures(96.0, 96.0)).iteration(figures(97.0, 97.0)).iteration(figures(40.0, 40.0));
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Generator)[..] else { panic!("{:?}", told.found(Kind::Generator)) };
         assert!(finding.sentence.contains("97 %"), "{}", finding.sentence);
     }
 }

@@ -227,7 +227,7 @@ impl Hardware {
         );
         let check = "the node's own log: journalctl -b -1 -e; last -x; the management controller's event log";
         finding.causes = vec![cause("power loss, watchdog, kernel panic, or somebody restarted it", check, None)];
-        out.push(Change { node: record.node.clone(), key: format!("boot {boot}"), finding });
+        out.push(Change { node: record.node.clone(), key: format!("boot {boot}"), was: None, finding });
     }
 }
 
@@ -261,7 +261,7 @@ fn count(value: f64) -> String {
 }
 
 fn change(place: &Place, finding: Finding) -> Change {
-    Change { node: place.0.clone(), key: format!("{} {}", place.1, place.2), finding }
+    Change { node: place.0.clone(), key: format!("{} {}", place.1, place.2), was: None, finding }
 }
 
 #[cfg(test)]
@@ -290,7 +290,9 @@ mod tests {
             ("thermal/package0", "throttles", Severity::Info),
         ] {
             let told = told(device, field, &[3.0, 15.0]);
-            let [finding] = told.findings()[..] else { panic!("{device} {field}: {:?}", told.findings()) };
+            let [finding] = told.found(Kind::Hardware)[..] else {
+                panic!("{device} {field}: {:?}", told.found(Kind::Hardware))
+            };
             assert_eq!((finding.kind, finding.severity, finding.closed), (Kind::Hardware, severity, None), "{field}");
             assert!(finding.sentence.contains("rose from 3 to 15"), "{}", finding.sentence);
             assert!(finding.sentence.contains("since 8.0 s"), "{}", finding.sentence);
@@ -301,11 +303,11 @@ mod tests {
     #[test]
     fn its_twins_stand_still_appear_or_begin_anew() {
         for values in [&[3.0, 3.0, 3.0][..], &[15.0], &[15.0, 0.0], &[15.0, 0.0, 0.0]] {
-            assert!(told("edac/mc0", "corrected", values).findings().is_empty(), "{values:?}");
+            assert!(told("edac/mc0", "corrected", values).found(Kind::Hardware).is_empty(), "{values:?}");
         }
         // Lost packets and bytes are no errors of the hardware.
-        assert!(told("link/eth0", "rx_missed_errors", &[0.0, 500.0]).findings().is_empty());
-        assert!(told("disk/vda", "reads", &[0.0, 500.0]).findings().is_empty());
+        assert!(told("link/eth0", "rx_missed_errors", &[0.0, 500.0]).found(Kind::Hardware).is_empty());
+        assert!(told("disk/vda", "reads", &[0.0, 500.0]).found(Kind::Hardware).is_empty());
     }
 
     #[test]
@@ -314,7 +316,7 @@ mod tests {
             told.work(100.0, 40).samples(&[("edac/mc0", "corrected", n), ("edac/mc0.dimm3", "corrected", n)])
         };
         let told = read(read(Scenario::measuring(vec![]), 0.0), 12.0);
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Hardware)[..] else { panic!("{:?}", told.found(Kind::Hardware)) };
         assert!(finding.sentence.ends_with("(dimm3 +12)"), "{}", finding.sentence);
     }
 
@@ -323,7 +325,7 @@ mod tests {
         let told = told("aer/", "correctable", &[0.0]);
         let told =
             told.work(100.0, 40).samples(&[("aer/", "correctable", 1.0), ("aer/0000:3b:00.0", "correctable", 1.0)]);
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Hardware)[..] else { panic!("{:?}", told.found(Kind::Hardware)) };
         assert!(finding.sentence.ends_with("(0000:3b:00.0 +1)"), "{}", finding.sentence);
     }
 
@@ -331,8 +333,12 @@ mod tests {
     fn a_counter_that_rises_for_ever_is_one_finding_and_few_words() {
         let values: Vec<f64> = (0..100).map(f64::from).collect();
         let told = told("link/eth0", "rx_crc_errors", &values).end(100.0, crate::vocab::event::Outcome::Sound);
-        assert_eq!(told.findings().len(), 1);
-        assert!(told.findings()[0].sentence.contains("from 0 to 99"), "{}", told.findings()[0].sentence);
+        assert_eq!(told.found(Kind::Hardware).len(), 1);
+        assert!(
+            told.found(Kind::Hardware)[0].sentence.contains("from 0 to 99"),
+            "{}",
+            told.found(Kind::Hardware)[0].sentence
+        );
         let words = told.records.iter().filter(|r| matches!(r.event, Event::Found(_))).count();
         assert!((7..=9).contains(&words), "{words}");
     }
@@ -340,9 +346,9 @@ mod tests {
     #[test]
     fn another_boot_is_a_crit_and_another_agent_on_the_same_is_none() {
         let told = Scenario::measuring(vec![]).join("a1").work(100.0, 10).join("a1");
-        assert!(told.findings().is_empty());
+        assert!(told.found(Kind::Hardware).is_empty());
         let told = told.join("b2");
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Hardware)[..] else { panic!("{:?}", told.found(Kind::Hardware)) };
         assert_eq!((finding.kind, finding.severity), (Kind::Hardware, Severity::Crit));
         assert!(finding.sentence.contains("boot_id a1 before, b2 now"), "{}", finding.sentence);
     }

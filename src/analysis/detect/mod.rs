@@ -1,21 +1,33 @@
-//! The detectors: one file a kind of finding and one line in [`all`]. Pure folds over the records, so that live and replay
-//! give the same findings. The arbiter numbers what they say and keeps one fault from being said twice.
+//! The detectors: one file a kind of finding and one line of a registry. Pure folds over the records, so that live and replay
+//! give the same findings. The arbiter numbers what they say.
 //!
-//! Thresholds are constants at the head of each file, with their reasons.
+//! ```text
+//! record ─┬─ live ── track (one a series) ── signal, rules: stall, collapse, step, drift, …   see rule/mod.rs
+//!         └─ silent, hardware, conditions, generator, cached                                      see all()
+//!                                  └─ Change ── arbiter ── Finding
+//! ```
+//!
+//! Thresholds are constants at the head of each rule, with their reasons.
 
 mod cached;
-mod collapse;
 mod conditions;
 mod generator;
 mod hardware;
+mod live;
+mod register;
+mod rule;
 mod silent;
-mod stall;
-mod windows;
+mod track;
+
+pub(super) use live::{bare, sentence};
+pub(super) use register::Register;
+pub use rule::About;
+pub(super) use rule::Reading;
+pub(super) use track::Track;
 
 use super::state::{RunState, State};
 use crate::vocab::event::{Event, Record};
 use crate::vocab::finding::{Finding, Kind};
-use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
 
 /// What a detector has to say: a finding without a number, as it stands now. The key tells one open finding of a detector
@@ -26,6 +38,8 @@ pub struct Change {
     pub node: NodeName,
     /// Tells the findings of one detector apart while they are open.
     pub key: String,
+    /// The kind under which it was open until now, when that is another.
+    pub was: Option<Kind>,
     /// The finding; its `id` is given by the arbiter.
     pub finding: Finding,
 }
@@ -33,7 +47,7 @@ pub struct Change {
 impl Change {
     /// A finding of a run, which has one of a kind open at a time.
     fn of(run: &RunState, finding: Finding) -> Self {
-        Self { node: run.node.clone(), key: run.name.to_string(), finding }
+        Self { node: run.node.clone(), key: run.name.to_string(), was: None, finding }
     }
 }
 
@@ -47,8 +61,7 @@ pub trait Detector: Send {
 #[must_use]
 pub fn all() -> Vec<Box<dyn Detector>> {
     vec![
-        Box::<stall::Stall>::default(),
-        Box::<collapse::Collapse>::default(),
+        Box::<live::Live>::default(),
         Box::<silent::Silent>::default(),
         Box::<hardware::Hardware>::default(),
         Box::<conditions::Settings>::default(),
@@ -57,29 +70,16 @@ pub fn all() -> Vec<Box<dyn Detector>> {
     ]
 }
 
-/// A stall that begins so soon after a collapse is part of it (1 to 6 s of nothing precede a throttled device's new rate).
-const FOLDED: Span = Span::seconds(6);
-
-/// A finding that is open.
-struct Open {
-    node: NodeName,
-    key: String,
-    kind: Kind,
-    id: u32,
-    onset: Moment,
-}
-
 /// All detectors, and the one who numbers what they say.
 pub struct Arbiter {
     detectors: Vec<Box<dyn Detector>>,
-    open: Vec<Open>,
-    last: u32,
+    register: Register,
     changes: Vec<Change>,
 }
 
 impl Default for Arbiter {
     fn default() -> Self {
-        Self { detectors: all(), open: Vec::new(), last: 0, changes: Vec::new() }
+        Self { detectors: all(), register: Register::default(), changes: Vec::new() }
     }
 }
 
@@ -92,36 +92,8 @@ impl Arbiter {
         for detector in &mut self.detectors {
             detector.observe(record, state, &mut self.changes);
         }
-        let changes = std::mem::take(&mut self.changes);
-        changes.into_iter().filter_map(|change| self.settle(change)).collect()
-    }
-
-    fn settle(&mut self, change: Change) -> Option<(NodeName, Finding)> {
-        let Change { node, key, mut finding } = change;
-        let place = self.open.iter().position(|o| o.node == node && o.key == key && o.kind == finding.kind);
-        finding.id = match place {
-            Some(place) => self.open[place].id,
-            None if finding.kind == Kind::Stall && self.begins_with_a_collapse(&node, &key, finding.onset) => {
-                return None;
-            }
-            None => {
-                self.last += 1;
-                let (id, kind, onset) = (self.last, finding.kind, finding.onset);
-                self.open.push(Open { node: node.clone(), key, kind, id, onset });
-                id
-            }
-        };
-        if finding.closed.is_some() {
-            self.open.retain(|o| o.id != finding.id);
-        }
-        Some((node, finding))
-    }
-
-    /// A device that falls to a low rate often completes nothing in the first seconds: that is one fault, not two. A stall that
-    /// comes later is one of its own.
-    fn begins_with_a_collapse(&self, node: &NodeName, key: &str, stall: Moment) -> bool {
-        let collapses = self.open.iter().filter(|o| o.node == *node && o.key == key && o.kind == Kind::Collapse);
-        collapses.into_iter().any(|o| stall.since(o.onset) <= FOLDED)
+        let register = &mut self.register;
+        self.changes.drain(..).filter_map(|change| register.enter(change)).collect()
     }
 }
 

@@ -42,7 +42,7 @@ impl Detector for Silent {
         if let Some(mut finding) = self.agents.remove(&record.node) {
             finding.closed = Some(record.at);
             finding.sentence.push_str(&format!("; heard again after {}", record.at.since(finding.onset)));
-            out.push(Change { node: record.node.clone(), key: String::new(), finding });
+            out.push(Change { node: record.node.clone(), key: String::new(), was: None, finding });
         }
         match &record.event {
             Event::Tick => {
@@ -79,7 +79,7 @@ impl Silent {
             proof: None,
             check: "SIGSTOP, suspend, a pause of the virtual machine".to_owned(),
         }];
-        out.push(Change { node: record.node.clone(), key: "runner".to_owned(), finding });
+        out.push(Change { node: record.node.clone(), key: "runner".to_owned(), was: None, finding });
     }
 
     fn agents(&mut self, state: &State, out: &mut Vec<Change>) {
@@ -97,7 +97,7 @@ impl Silent {
                 said.since(onset)
             );
             self.agents.insert(run.node.clone(), finding.clone());
-            out.push(Change { node: run.node.clone(), key: String::new(), finding });
+            out.push(Change { node: run.node.clone(), key: String::new(), was: None, finding });
         }
     }
 
@@ -157,7 +157,7 @@ fn of_run(run: &RunState, onset: Moment, said: Moment) -> Finding {
 }
 
 fn change_of_worker(node: &NodeName, run: &RunName, finding: Finding) -> Change {
-    Change { node: node.clone(), key: format!("worker {run}"), finding }
+    Change { node: node.clone(), key: format!("worker {run}"), was: None, finding }
 }
 
 #[cfg(test)]
@@ -169,52 +169,60 @@ mod tests {
     #[test]
     fn three_seconds_without_a_word_are_a_silence_and_no_stall() {
         let told = Scenario::measuring(vec![]).work(100.0, 50).silence(31);
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Silent)[..] else { panic!("{:?}", told.found(Kind::Silent)) };
         assert_eq!((finding.kind, finding.closed), (Kind::Silent, None));
         assert!(finding.sentence.contains("from the agent of n"), "{}", finding.sentence);
         let heard = told.work(100.0, 1);
-        assert!(heard.findings()[0].closed.is_some());
+        assert!(heard.found(Kind::Silent)[0].closed.is_some());
     }
 
     #[test]
     fn its_twin_of_two_and_a_half_is_none() {
-        assert!(Scenario::measuring(vec![]).work(100.0, 50).silence(25).work(100.0, 1).findings().is_empty());
+        assert!(Scenario::measuring(vec![]).work(100.0, 50).silence(25).work(100.0, 1).found(Kind::Silent).is_empty());
     }
 
     #[test]
     fn a_worker_that_stops_while_its_agent_goes_on_is_told_apart_from_the_device() {
         let told = Scenario::measuring(vec![]).agent_alone(10).work(100.0, 20).agent_alone(40);
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Silent)[..] else { panic!("{:?}", told.found(Kind::Silent)) };
         assert_eq!((finding.kind, finding.severity, finding.closed), (Kind::Silent, Severity::Warn, None));
         assert!(finding.sentence.contains("it is the worker"), "{}", finding.sentence);
         let told = told.work(100.0, 20);
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Silent)[..] else { panic!("{:?}", told.found(Kind::Silent)) };
         assert!(finding.closed.is_some(), "{finding:?}");
     }
 
     #[test]
     fn its_twins_are_none_shorter_or_over_or_with_the_agent_held_up_too() {
-        assert!(Scenario::measuring(vec![]).work(100.0, 20).agent_alone(25).work(100.0, 9).findings().is_empty());
+        assert!(
+            Scenario::measuring(vec![]).work(100.0, 20).agent_alone(25).work(100.0, 9).found(Kind::Silent).is_empty()
+        );
         let over = Scenario::measuring(vec![]).work(100.0, 20).end(100.0, Outcome::Sound).agent_alone(60);
-        assert!(over.findings().is_empty(), "{:?}", over.findings());
+        assert!(over.found(Kind::Silent).is_empty(), "{:?}", over.found(Kind::Silent));
         // The whole node slept: the agent's reading comes first, and nothing is told of the worker.
         let slept = Scenario::measuring(vec![]).agent_alone(20).work(100.0, 20).pause(60).agent_alone(5).work(100.0, 9);
-        assert!(slept.findings().iter().all(|f| f.severity == Severity::Info), "{:?}", slept.findings());
+        assert!(
+            slept.found(Kind::Silent).iter().all(|f| f.severity == Severity::Info),
+            "{:?}",
+            slept.found(Kind::Silent)
+        );
     }
 
     #[test]
     fn a_stopped_runner_is_told_as_such_and_its_nodes_are_not_silent() {
         let told = Scenario::measuring(vec![]).silence(10).pause(60).silence(20).work(100.0, 1);
-        let [finding] = told.findings()[..] else { panic!("{:?}", told.findings()) };
+        let [finding] = told.found(Kind::Silent)[..] else { panic!("{:?}", told.found(Kind::Silent)) };
         assert_eq!((finding.kind, finding.severity, finding.closed.is_some()), (Kind::Silent, Severity::Info, true));
         assert!(finding.sentence.contains("the runner was stopped for 6.1 s"), "{}", finding.sentence);
     }
 
     #[test]
     fn its_twin_a_short_stop_is_nothing_and_a_silence_after_a_stop_is_one() {
-        assert!(Scenario::measuring(vec![]).silence(10).pause(18).work(100.0, 1).silence(9).findings().is_empty());
+        assert!(
+            Scenario::measuring(vec![]).silence(10).pause(18).work(100.0, 1).silence(9).found(Kind::Silent).is_empty()
+        );
         let told = Scenario::measuring(vec![]).silence(10).pause(60).silence(35);
-        let severities: Vec<Severity> = told.findings().iter().map(|f| f.severity).collect();
+        let severities: Vec<Severity> = told.found(Kind::Silent).iter().map(|f| f.severity).collect();
         assert_eq!(severities, [Severity::Info, Severity::Warn]);
     }
 }

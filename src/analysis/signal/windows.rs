@@ -12,38 +12,38 @@ const LONGEST: Span = Span::seconds(1);
 
 /// A closed window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Window {
+pub(in crate::analysis) struct Window {
     /// Its beginning.
-    pub(super) from: Moment,
+    pub(in crate::analysis) from: Moment,
     /// Its end.
-    pub(super) to: Moment,
-    /// Things done in it a second.
-    pub(super) per_second: f64,
-    /// Things done in the run before it.
-    pub(super) done_before: u64,
+    pub(in crate::analysis) to: Moment,
+    /// What was done in it a second; of a series where less is better the inverse of its value.
+    pub(in crate::analysis) level: f64,
+    /// What was done in the run before it.
+    pub(in crate::analysis) done_before: f64,
 }
 
 impl Window {
     /// How long it is.
-    pub(super) fn length(&self) -> Span {
+    pub(in crate::analysis) fn length(&self) -> Span {
         self.to.since(self.from)
     }
 }
 
 /// The open window of one meter.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Windows {
-    open: Option<(Moment, u64, u64)>,
+pub(in crate::analysis) struct Windows {
+    open: Option<(Moment, f64, u64)>,
 }
 
 impl Windows {
     /// Forgets the open window: what was read belongs to another phase.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::analysis) fn clear(&mut self) {
         self.open = None;
     }
 
-    /// Takes in a cumulative reading: things done, and operations completed where they are counted.
-    pub(super) fn push(&mut self, at: Moment, done: u64, operations: Option<u64>) -> Option<Window> {
+    /// Takes in a cumulative reading: what is done, and operations completed where they are counted.
+    pub(in crate::analysis) fn push(&mut self, at: Moment, done: f64, operations: Option<u64>) -> Option<Window> {
         let Some((from, before, operations_before)) = self.open else {
             self.open = Some((at, done, operations.unwrap_or(0)));
             return None;
@@ -56,8 +56,8 @@ impl Windows {
             return None;
         }
         self.open = Some((at, done, operations.unwrap_or(0)));
-        let per_second = done.saturating_sub(before) as f64 / at.since(from).as_seconds();
-        Some(Window { from, to: at, per_second, done_before: before })
+        let level = (done - before).max(0.0) / at.since(from).as_seconds();
+        Some(Window { from, to: at, level, done_before: before })
     }
 }
 
@@ -69,13 +69,13 @@ mod tests {
     fn slow_requests_are_drawn_together_and_fast_ones_are_not() {
         let mut slow = Windows::default();
         let closed =
-            (0..=20).filter_map(|i| slow.push(Moment(i * 100_000), 10_000_000 * (i / 10), Some(i / 10))).count();
+            (0..=20_u64).filter_map(|i| slow.push(Moment(i * 100_000), 1e7 * (i / 10) as f64, Some(i / 10))).count();
         assert_eq!(closed, 2, "one completion a second: windows of a second");
         let mut fast = Windows::default();
         let windows: Vec<Window> =
-            (0..=20).filter_map(|i| fast.push(Moment(i * 100_000), 1_000 * i, Some(10 * i))).collect();
+            (0..=20_u64).filter_map(|i| fast.push(Moment(i * 100_000), 1e3 * i as f64, Some(10 * i))).collect();
         assert_eq!(windows.len(), 20);
-        assert_eq!(windows[3].per_second, 10_000.0);
-        assert_eq!(windows[3].done_before, 3_000);
+        assert!((windows[3].level - 10_000.0).abs() < 1e-6);
+        assert_eq!(windows[3].done_before, 3_000.0);
     }
 }

@@ -1,0 +1,220 @@
+//! The series of a session's runs: which meter is watched, by which rules, and how what they say becomes a finding.
+
+use super::rule::{About, Reading, Saying};
+use super::track::Track;
+use super::{Change, Detector};
+use crate::analysis::evidence;
+use crate::analysis::signal::Window;
+use crate::analysis::state::{RunState, State};
+use crate::vocab::event::{Event, Phase, Progress, Record};
+use crate::vocab::figure::Figure;
+use crate::vocab::finding::{Finding, Kind};
+use crate::vocab::latency::Buckets;
+use crate::vocab::moment::Moment;
+use crate::vocab::name::{NodeName, RunName};
+use crate::vocab::plan::Limit;
+use crate::vocab::unit::{Quantity, Unit, short};
+
+/// Watches every run.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    runs: Vec<Watched>,
+}
+
+/// A run that is watched.
+#[derive(Debug)]
+struct Watched {
+    node: NodeName,
+    run: RunName,
+    /// The meter on the chart, while the node is under load; or, where no meter keeps level, the figure of each iteration.
+    rate: Track,
+    /// The place of that meter; none when figures are watched.
+    meter: Option<usize>,
+    /// The slowest operation of each second.
+    latency: Track,
+    slowest: Option<(Moment, Buckets)>,
+    last: Vec<u64>,
+    figured: Moment,
+}
+
+impl Detector for Live {
+    fn observe(&mut self, record: &Record, state: &State, out: &mut Vec<Change>) {
+        if let Event::NodeLost { .. } = record.event {
+            return self.lose(record, state, out);
+        }
+        let Some(name) = record.event.run() else { return };
+        let Some(run) = state.run(&record.node, name) else { return };
+        let watched = self.watched(record, run, state);
+        match &record.event {
+            Event::Phase { .. } => {
+                watched.rate.pause(record.at);
+                watched.latency.pause(record.at);
+            }
+            Event::Progress(progress) => watched.read(record.at, progress, run),
+            Event::IterationEnded { figures, .. } => watched.figure(record.at, figures, run),
+            Event::RunEnded { .. } => watched.end(record.at),
+            _ => return,
+        }
+        watched.tell(run, state, out);
+    }
+}
+
+impl Live {
+    fn watched(&mut self, record: &Record, run: &RunState, state: &State) -> &mut Watched {
+        let known = self.runs.iter().position(|w| w.node == record.node && w.run == run.name);
+        let place = known.unwrap_or_else(|| {
+            self.runs.push(Watched::new(run, state, record.at));
+            self.runs.len() - 1
+        });
+        // A run that is taken up again is another series; before its start nothing was known of its meters.
+        if matches!(record.event, Event::RunStarted(_)) {
+            self.runs[place] = Watched::new(run, state, record.at);
+        }
+        &mut self.runs[place]
+    }
+
+    /// The node's agent is gone, and with it every run that was under way.
+    fn lose(&mut self, record: &Record, state: &State, out: &mut Vec<Change>) {
+        for watched in self.runs.iter_mut().filter(|w| w.node == record.node) {
+            if let Some(run) = state.run(&record.node, &watched.run) {
+                watched.end(record.at);
+                watched.tell(run, state, out);
+            }
+        }
+    }
+}
+
+impl Watched {
+    fn new(run: &RunState, state: &State, at: Moment) -> Self {
+        let meter = run.meters.iter().position(|m| m.spec.level);
+        let unit = meter.and_then(|i| run.meters.get(i)).map(|m| m.spec.unit);
+        let unit = unit.or(run.main_figure().map(|(_, unit)| unit)).unwrap_or(Unit::Count);
+        let about = About { unit, lower_is_better: false, reference: None, floor: floor_of(run, state) };
+        let latency = About { unit: Unit::Milliseconds, lower_is_better: true, reference: None, floor: None };
+        Self {
+            node: run.node.clone(),
+            run: run.name.clone(),
+            rate: Track::new(about),
+            meter,
+            latency: Track::of_latency(latency),
+            slowest: None,
+            last: Vec::new(),
+            figured: at,
+        }
+    }
+
+    fn read(&mut self, at: Moment, progress: &Progress, run: &RunState) {
+        let phase = run.phase.map(|(phase, _)| phase);
+        if !matches!(phase, Some(Phase::Measure | Phase::Ramp)) {
+            return;
+        }
+        let moved = progress.done != self.last;
+        if moved {
+            self.last.clone_from(&progress.done);
+        }
+        let done = progress.done.get(self.meter.unwrap_or(0)).copied().unwrap_or(0) as f64;
+        let in_flight = progress.in_flight;
+        self.rate.reading(&Reading { at, moved, in_flight, oldest: progress.oldest, done });
+        if phase != Some(Phase::Measure) {
+            return;
+        }
+        if self.meter.is_some() {
+            let counter = run.meters.iter().position(|m| m.spec.unit == Unit::Iops);
+            let operations = counter.and_then(|i| progress.done.get(i)).copied();
+            self.rate.done(at, done, operations);
+        }
+        if let Some(latency) = &progress.latency {
+            self.slow(at, latency);
+        }
+    }
+
+    /// The slowest operation since the latencies before.
+    fn slow(&mut self, at: Moment, latency: &Buckets) {
+        if let Some((from, before)) = &self.slowest
+            && let Some(ns) = latency.quantile_since(before, 1.0)
+        {
+            let level = 1e6 / (ns.max(1) as f64);
+            self.latency.window(&Window { from: *from, to: at, level, done_before: 0.0 });
+        }
+        self.slowest = Some((at, latency.clone()));
+    }
+
+    /// The figure of an iteration, where no meter keeps level within one.
+    fn figure(&mut self, at: Moment, figures: &[Figure], run: &RunState) {
+        let Some((name, unit)) = run.main_figure().filter(|_| self.meter.is_none()) else { return };
+        let Some(figure) = figures.iter().find(|f| f.name == name) else { return };
+        let work = run.meters.first().map_or(0.0, |m| m.total as f64);
+        if figure.value.is_finite() && figure.unit == unit {
+            self.rate.window(&Window { from: self.figured, to: at, level: figure.value, done_before: work });
+        }
+        self.figured = at;
+    }
+
+    fn end(&mut self, at: Moment) {
+        self.rate.end(at);
+        self.latency.end(at);
+    }
+
+    fn tell(&mut self, run: &RunState, state: &State, out: &mut Vec<Change>) {
+        for (track, name) in [(&mut self.rate, ""), (&mut self.latency, " latency")] {
+            if !track.has_said() {
+                continue;
+            }
+            let about = *track.about();
+            for saying in track.take() {
+                let was = saying.was;
+                let finding = finding(&saying, &about, run, state);
+                out.push(Change { was, key: format!("{}{name}", run.name), ..Change::of(run, finding) });
+            }
+        }
+    }
+}
+
+/// The floor that the plan's own checks set for this run's figure.
+fn floor_of(run: &RunState, state: &State) -> Option<f64> {
+    let (figure, _) = run.main_figure()?;
+    let of = format!("{}.{figure}", run.name);
+    let checks = &state.opening.as_ref()?.plan.checks;
+    checks.iter().filter(|c| c.of == of).find_map(|c| match c.at_least {
+        Some(Limit::Absolute(quantity)) => Some(quantity.value),
+        _ => None,
+    })
+}
+
+fn finding(saying: &Saying, about: &About, run: &RunState, state: &State) -> Finding {
+    let mut finding = bare(saying, about);
+    finding.run = Some(run.name.clone());
+    finding.iteration = run.iteration;
+    finding.evidence = evidence::movers(state, run, finding.onset);
+    let evidence = evidence::words(&finding.evidence, state, run);
+    finding.sentence = sentence(saying, &finding, &state.clock(&run.node, finding.onset).to_string(), &evidence);
+    finding
+}
+
+/// A finding without its place and its evidence.
+pub(in crate::analysis) fn bare(saying: &Saying, about: &About) -> Finding {
+    let quantity = |level: Option<f64>| level.map(|level| Quantity::new(about.value(level), about.unit));
+    let work = |things: Option<f64>| things.map(|things| Quantity::new(things, about.unit.counted()));
+    let mut finding = Finding::new(saying.kind, saying.severity, saying.onset, saying.said);
+    finding.closed = saying.closed;
+    (finding.from, finding.to) = (quantity(saying.from), quantity(saying.to));
+    (finding.work_before, finding.lost) = (work(saying.work_before), work(saying.lost));
+    finding
+}
+
+/// `COLLAPSE: fell 99 % from 104 MB/s to 1.1 MB/s at 12.3 s, after 1.07 GB (said 0.3 s later); vda await 8 to 480 ms, …`
+pub(in crate::analysis) fn sentence(saying: &Saying, finding: &Finding, at: &str, evidence: &str) -> String {
+    let work = finding.work_before.filter(|work| work.value > 0.0);
+    let work = work.map(|work| format!(", after {}", short(work))).unwrap_or_default();
+    let later = finding.said.since(finding.onset);
+    let mut text = format!("{}: {} at {at}{work} (said {later} later)", finding.kind, saying.what);
+    // What is no fault needs no explanation.
+    let explains = !evidence.is_empty() && !matches!(finding.kind, Kind::Recovery | Kind::Cap);
+    for part in [evidence, &saying.end].into_iter().zip([explains, !saying.end.is_empty()]) {
+        if part.1 {
+            text.push_str("; ");
+            text.push_str(part.0);
+        }
+    }
+    text
+}

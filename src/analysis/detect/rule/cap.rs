@@ -1,0 +1,72 @@
+//! CAP: the rate is flatter than a resource that is not limited by a rule ever is.
+
+use super::{Course, Rule, Saying};
+use crate::analysis::signal::{KEPT, Window, quantile};
+use crate::vocab::finding::{Kind, Severity};
+use crate::vocab::moment::Moment;
+
+/// From the 5th to the 95th percentile of whole seconds, as a share of their median: so flat it opens, and no more it closes.
+const FLAT: f64 = 0.005;
+const UNEVEN: f64 = 0.015;
+/// Seconds that are looked at.
+const SECONDS: usize = 30;
+/// Below this share of what it is held against it is a fault.
+const FAIL: f64 = 0.9;
+
+/// Watches whole seconds.
+#[derive(Debug, Default)]
+pub(super) struct Cap {
+    open: Option<Saying>,
+}
+
+impl Rule for Cap {
+    fn window(&mut self, window: &Window, course: &mut Course<'_>) {
+        if !course.signal.ended_second {
+            return;
+        }
+        if self.open.is_some() && course.standing(Kind::Cap).is_none() {
+            self.open = None;
+        }
+        let range = range(course.signal.seconds.means());
+        match (self.open.take(), range) {
+            (Some(open), Some((range, _))) if range > UNEVEN => course.say(&open.over(window.to, "then uneven")),
+            (Some(open), None) => course.say(&open.over(window.to, "then at another level")),
+            (None, Some((range, level))) if range <= FLAT => self.say(window.to, range, level, course),
+            (open, _) => self.open = open,
+        }
+    }
+
+    fn end(&mut self, at: Moment, course: &mut Course<'_>) {
+        if let Some(open) = self.open.take() {
+            course.say(&open.over(at, "to the end of the run"));
+        }
+    }
+}
+
+impl Cap {
+    fn say(&mut self, now: Moment, range: f64, level: f64, course: &mut Course<'_>) {
+        let against = course.about.reference.map(|reference| level / course.about.value(reference));
+        let severity = match against {
+            Some(share) if share < FAIL => Severity::Fail,
+            Some(share) if share < 1.0 => Severity::Warn,
+            _ => Severity::Info,
+        };
+        let onset = course.signal.seconds.first().unwrap_or(now);
+        let mut saying = Saying::new(Kind::Cap, severity, onset, now);
+        saying.to = Some(level);
+        saying.what = format!("flat within {:.1} % at {}, as under a limit", 100.0 * range, course.short(level));
+        course.say(&saying);
+        self.open = Some(saying);
+    }
+}
+
+/// The range of the latest whole seconds and their median; none before there are enough.
+fn range(means: &[f64]) -> Option<(f64, f64)> {
+    let latest = means.len().checked_sub(SECONDS)?;
+    let mut values = [0.0; KEPT];
+    values[..SECONDS].copy_from_slice(&means[latest..]);
+    let values = &mut values[..SECONDS];
+    let level = quantile(values, 0.5).filter(|m| *m > 0.0)?;
+    let (low, high) = (quantile(values, 0.05)?, quantile(values, 0.95)?);
+    Some(((high - low) / level, level))
+}
