@@ -339,7 +339,8 @@ mod tests {
             "{}",
             told.found(Kind::Hardware)[0].sentence
         );
-        let words = told.records.iter().filter(|r| matches!(r.event, Event::Found(_))).count();
+        let ours = |r: &&Record| matches!(&r.event, Event::Found(f) if f.kind == Kind::Hardware);
+        let words = told.records.iter().filter(ours).count();
         assert!((7..=9).contains(&words), "{words}");
     }
 

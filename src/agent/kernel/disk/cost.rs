@@ -1,8 +1,13 @@
-//! What the load costs: the CPU time of the threads that make it, by the kernel's own clock of each (`clock_gettime(2)`).
+//! When a load counts, and what it costs: the CPU time of the threads that make it, by the kernel's own clock of each (`clock_gettime(2)`).
 
 use rustix::time::{ClockId, clock_gettime};
 
-use super::job::Window;
+/// The part of the time that counts, in nanoseconds of `CLOCK_BOOTTIME`; no operation starts after its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    pub(super) begin: u64,
+    pub(super) end: u64,
+}
 
 /// The CPU time that one load thread takes within the window. It looks at the clock twice, and between that compares numbers.
 pub(super) struct Cost {

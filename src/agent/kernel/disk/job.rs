@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::cost::Cost;
+use super::cost::{Cost, Window};
 use super::file::Target;
 use crate::agent::kernel::random::split_mix;
 use crate::agent::kernel::{KernelError, Stop};
@@ -32,13 +32,6 @@ impl Access {
     pub(super) fn meters(self) -> (usize, usize) {
         if self.random { (1, 0) } else { (0, 1) }
     }
-}
-
-/// The part of the time that counts, in nanoseconds of `CLOCK_BOOTTIME`; no operation starts after its end.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Window {
-    pub(super) begin: u64,
-    pub(super) end: u64,
 }
 
 /// Accesses to a part of a file: one pass over it, or until a window ends.
