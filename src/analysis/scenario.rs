@@ -1,15 +1,19 @@
 //! Sessions made by hand for the tests of this room: a rate over time, played as a worker would say it.
 
+use std::collections::BTreeMap;
+
 use super::detect::Arbiter;
 use super::state::State;
-use crate::vocab::event::{Event, MeterSpec, Opening, Outcome, Phase, Progress, Record, Start};
+use crate::vocab::event::{
+    Described, Event, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
+};
 use crate::vocab::figure::Figure;
-use crate::vocab::finding::Finding;
+use crate::vocab::finding::{Finding, Kind};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
-use crate::vocab::node::Build;
-use crate::vocab::node::FORMAT;
-use crate::vocab::plan::{Check, Load, Plan, Run, Synthetic};
+use crate::vocab::node::{Build, Change, Conditions, FORMAT, Inventory};
+use crate::vocab::plan::{Check, Disk, Load, Pattern, Plan, Run, Synthetic};
+use crate::vocab::size::ByteSize;
 use crate::vocab::unit::Unit;
 
 /// A session of one run on one node, being told.
@@ -20,6 +24,8 @@ pub(crate) struct Scenario {
     at: Moment,
     done: u64,
     stuck_since: Option<Moment>,
+    counters: BTreeMap<(String, String), f64>,
+    iteration: u32,
 }
 
 impl Scenario {
@@ -31,6 +37,12 @@ impl Scenario {
             shape: crate::vocab::plan::Shape::Level,
             noise: 0.0,
         });
+        Self::loading(kernel, checks)
+    }
+
+    /// The same with this load, on the device `vda`.
+    pub(crate) fn loading(kernel: Load, checks: Vec<Check>) -> Self {
+        let labels = labels(&kernel);
         let run = Run { name: "r".into(), kernel, iterations: 1, target: None, deadline: None, seed: 1 };
         let plan = Plan {
             name: "p".to_owned(),
@@ -54,7 +66,7 @@ impl Scenario {
             iterations: 1,
             meters: vec![MeterSpec::new("mb_per_s", Unit::MegabytesPerSecond, true)],
             roofs: vec![],
-            labels: std::collections::BTreeMap::new(),
+            labels,
             command: String::new(),
             deadline: Span::seconds(60),
         };
@@ -65,6 +77,8 @@ impl Scenario {
             at: Moment(1_000_000),
             done: 0,
             stuck_since: None,
+            counters: BTreeMap::new(),
+            iteration: 1,
         };
         scenario.put("", Event::SessionOpened(Box::new(opening)));
         scenario.put("n", Event::RunStarted(Box::new(start)));
@@ -136,4 +150,123 @@ impl Scenario {
     pub(crate) fn node() -> NodeName {
         "n".into()
     }
+}
+
+/// What the host counts and how it is set.
+impl Scenario {
+    /// The findings of one kind as they stand, oldest first.
+    pub(crate) fn found(&self, kind: Kind) -> Vec<&Finding> {
+        self.findings().into_iter().filter(|f| f.kind == kind).collect()
+    }
+
+    /// A counter of a device (`disk/vda`) is read.
+    pub(crate) fn sample(self, device: &str, field: &str, value: f64) -> Self {
+        self.samples(&[(device, field, value)])
+    }
+
+    /// Several counters are read at once.
+    pub(crate) fn samples(mut self, values: &[(&str, &str, f64)]) -> Self {
+        for (device, field, value) in values {
+            self.counters.insert(((*device).to_owned(), (*field).to_owned()), *value);
+        }
+        self.read_counters();
+        self
+    }
+
+    fn read_counters(&mut self) {
+        let described = |((device, field), _): (&(String, String), &f64)| {
+            let (source, device) = device.split_once('/').unwrap();
+            // Numbered by name, as others may come in between.
+            let id =
+                format!("{source}/{device} {field}").bytes().fold(7_u32, |id, b| id.wrapping_mul(31) + u32::from(b));
+            Described {
+                id,
+                source: source.to_owned(),
+                device: device.to_owned(),
+                field: field.clone(),
+                kind: SampleKind::Counter,
+                unit: Unit::Count,
+            }
+        };
+        let described: Vec<Described> = self.counters.iter().map(described).collect();
+        let values = described.iter().zip(self.counters.values()).map(|(d, value)| Sample(d.id, *value)).collect();
+        self.put("n", Event::Described(described));
+        self.put("n", Event::Sampled { of: vec![], values });
+    }
+
+    /// The worker goes on at a rate, and `vda` reads and writes at another, for so many tenths of a second.
+    pub(crate) fn device(mut self, device: f64, run: f64, tenths: u32) -> Self {
+        for _ in 0..tenths {
+            for field in ["read_sectors", "write_sectors"] {
+                *self.counters.entry(("disk/vda".to_owned(), field.to_owned())).or_default() += device * 1e5 / 512.0;
+            }
+            self = self.work(run, 1);
+            self.read_counters();
+        }
+        self
+    }
+
+    /// The worker is not heard; the agent reads its node once a second, and the runner's clock goes on.
+    pub(crate) fn agent_alone(mut self, tenths: u32) -> Self {
+        for tenth in 0..tenths {
+            self.at = self.at + Span::milliseconds(100);
+            if tenth % 10 == 0 {
+                self.put("n", Event::Sampled { of: vec!["cpu".to_owned()], values: vec![] });
+            }
+            self.put("", Event::Tick);
+        }
+        self
+    }
+
+    /// Time passes in which nothing is recorded.
+    pub(crate) fn pause(mut self, tenths: u64) -> Self {
+        self.at = self.at + Span::milliseconds(100 * tenths);
+        self
+    }
+
+    /// An agent starts, on this boot of a node with 16 GB of memory.
+    pub(crate) fn join(mut self, boot: &str) -> Self {
+        let inventory = Box::new(Inventory { memory: 16_000_000_000, ..Inventory::default() });
+        let conditions = Conditions([("boot_id".to_owned(), boot.to_owned())].into());
+        self.put("n", Event::NodeJoined { build: Build::this(), inventory, conditions });
+        self
+    }
+
+    /// A setting of the node changes.
+    pub(crate) fn setting(mut self, what: &str, before: Option<&str>, after: Option<&str>) -> Self {
+        let (before, after) = (before.map(str::to_owned), after.map(str::to_owned));
+        self.put("n", Event::ConditionsChanged(vec![Change { what: what.to_owned(), before, after }]));
+        self
+    }
+
+    /// The run enters a phase.
+    pub(crate) fn phase(mut self, phase: Phase) -> Self {
+        self.put("n", Event::Phase { run: "r".into(), iteration: self.iteration, phase });
+        self
+    }
+
+    /// An iteration gives these figures.
+    pub(crate) fn iteration(mut self, figures: Vec<Figure>) -> Self {
+        let iteration = self.iteration;
+        self.put("n", Event::IterationEnded { run: "r".into(), iteration, figures, latency: None });
+        self.iteration += 1;
+        self
+    }
+
+    /// The run comes to its end.
+    pub(crate) fn finish(mut self, outcome: Outcome) -> Self {
+        self.put("n", Event::RunEnded { run: "r".into(), outcome });
+        self
+    }
+}
+
+/// A load of a file of 1 GiB.
+pub(crate) fn disk(pattern: Pattern, direct: bool) -> Load {
+    let (block, size) = (ByteSize(1 << 20), ByteSize(1 << 30));
+    Load::Disk(Disk { pattern, block, depth: 8, direct, size, time: Span::seconds(4) })
+}
+
+fn labels(load: &Load) -> BTreeMap<String, String> {
+    let device = matches!(load, Load::Disk(_)).then(|| ("device".to_owned(), "vda".to_owned()));
+    device.into_iter().collect()
 }

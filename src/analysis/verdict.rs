@@ -5,12 +5,15 @@
 
 use super::state::{RunState, State, Status};
 use crate::vocab::event::Outcome;
-use crate::vocab::finding::{Finding, Severity};
+use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::name::NodeName;
 use crate::vocab::plan::{Basis, Check, Limit, Missed, Plan, Statistic};
 use crate::vocab::stat;
 use crate::vocab::unit::{Quantity, Unit, short};
 use crate::vocab::verdict::{Decision, Line, Verdict};
+
+/// Figures that mean the same whether a cache or the load generator was measured.
+const HOLD: [&str; 3] = ["steal_percent", "generator_cpu_percent", "cpu_us_per_io"];
 
 /// Judges a session by a plan (its own, or another).
 #[must_use]
@@ -159,8 +162,22 @@ impl Bench<'_> {
         }
         let good = if word == "at least" { measured - bound.value } else { bound.value - measured };
         line.margin = margin(good, bound.value);
-        line.decision = self.decide(good >= 0.0, runs, &mut line.reason);
+        line.decision = match self.spoilt(runs, figure) {
+            Some(finding) => {
+                line.reason.clone_from(&finding.sentence);
+                Decision::NotProven
+            }
+            None => self.decide(good >= 0.0, runs, &mut line.reason),
+        };
         line
+    }
+
+    /// The finding that makes a figure one of something else than the node's device: of a cache, or of the load generator. What
+    /// is known of the generator and of the node's CPUs holds in spite of it.
+    fn spoilt<'s>(&'s self, runs: &[&'s RunState], figure: &str) -> Option<&'s Finding> {
+        let spoils = |f: &&Finding| matches!(f.kind, Kind::Cached | Kind::Generator) && f.severity >= Severity::Warn;
+        let found = runs.iter().flat_map(|run| self.state.findings_of(run)).filter(spoils);
+        if HOLD.contains(&figure) { None } else { found.max_by_key(|f| f.severity) }
     }
 
     fn bound(&self, limit: Limit) -> Bound {
@@ -268,8 +285,10 @@ fn margin(good: f64, limit: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::scenario::Scenario;
-    use crate::vocab::finding::Kind;
+    use crate::analysis::scenario::{Scenario, disk};
+    use crate::vocab::event::Phase;
+    use crate::vocab::figure::Figure;
+    use crate::vocab::plan::Pattern;
 
     fn check(at_least: Limit) -> Check {
         Check {
@@ -349,6 +368,30 @@ mod tests {
         let mut noisy = check(absolute("250 MB/s"));
         noisy.missed = Missed::NotProven;
         assert_eq!(judged(noisy, |s| s.end(100.0, Outcome::Sound)).decision, Decision::NotProven);
+    }
+
+    #[test]
+    fn a_figure_of_a_cache_or_of_the_generator_neither_passes_nor_fails() {
+        let told = |floor: &str, figure: &str, device: f64, cpu: f64| {
+            let check = Check { of: format!("r.{figure}"), ..check(absolute(floor)) };
+            let told = Scenario::loading(disk(Pattern::Read, true), vec![check]).device(device, 200.0, 10);
+            let told = told.phase(Phase::Measure).device(device, 200.0, 30).iteration(vec![
+                Figure::new("mb_per_s", 200.0, Unit::MegabytesPerSecond),
+                Figure::new("generator_cpu_percent", cpu, Unit::Percent),
+            ]);
+            let told = told.finish(Outcome::Sound);
+            let verdict = judge(&told.state.opening.as_ref().unwrap().plan, &told.state);
+            (verdict.lines[1].decision, verdict.lines[1].reason.clone())
+        };
+        for floor in ["100 MB/s", "300 MB/s"] {
+            let sound = if floor == "100 MB/s" { Decision::Pass } else { Decision::Fail };
+            assert_eq!(told(floor, "mb_per_s", 200.0, 20.0), (sound, "because".to_owned()));
+            let (decision, reason) = told(floor, "mb_per_s", 10.0, 20.0);
+            assert!(decision == Decision::NotProven && reason.starts_with("CACHED"), "{decision} {reason}");
+            let (decision, reason) = told(floor, "mb_per_s", 200.0, 99.0);
+            assert!(decision == Decision::NotProven && reason.starts_with("GENERATOR"), "{decision} {reason}");
+        }
+        assert_eq!(told("50 %", "generator_cpu_percent", 10.0, 99.0).0, Decision::Pass);
     }
 
     #[test]

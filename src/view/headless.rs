@@ -1,5 +1,6 @@
 //! The view without a screen: a line per iteration, finding and remark, and the verdict as a block.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -31,12 +32,14 @@ pub struct Printer<W: Write> {
     form: Form,
     /// The fold of everything printed so far.
     pub state: State,
+    /// What was said last of each finding.
+    said: BTreeMap<u32, String>,
 }
 
 impl<W: Write> Printer<W> {
     /// Prints to `out`.
     pub fn new(out: W, form: Form) -> Self {
-        Self { out, form, state: State::default() }
+        Self { out, form, state: State::default(), said: BTreeMap::new() }
     }
 
     /// Takes in one word of the session, and prints what is worth a line.
@@ -90,7 +93,14 @@ impl<W: Write> Printer<W> {
             }
             Event::IterationEnded { run, iteration, .. } => self.iteration(record, run, *iteration),
             Event::RunEnded { run, outcome } => format!("{run:<16} {}", neutral(&words::outcome(outcome))),
-            Event::Found(finding) => neutral(&finding.sentence),
+            Event::Found(finding) => {
+                let before = self.said.insert(finding.id, finding.sentence.clone());
+                // That it is over goes without saying where nothing else is new.
+                if finding.closed.is_some() && before.as_ref() == Some(&finding.sentence) {
+                    return Ok(());
+                }
+                neutral(&finding.sentence)
+            }
             Event::ConditionsChanged(_) | Event::Noted(_) | Event::Commanded(_) => {
                 neutral(self.state.remarks.last().map_or("", |r| r.text.as_str()))
             }
@@ -98,7 +108,14 @@ impl<W: Write> Printer<W> {
             _ => return Ok(()),
         };
         let node = if self.state.nodes.len() > 1 { format!("{:<8} ", record.node) } else { String::new() };
-        writeln!(self.out, "{}  {node}{text}", self.clock(record))
+        writeln!(self.out, "{}  {node}{text}", self.clock(record))?;
+        match &record.event {
+            // What is over has been explained while it was open.
+            Event::Found(finding) if finding.closed.is_none_or(|_| finding.said == record.at) => {
+                write!(self.out, "{}", words::reasons_below(finding))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Minutes, seconds and tenths since the session began.

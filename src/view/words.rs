@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::analysis::preflight::{Preflight, Weight};
 use crate::analysis::state::State;
 use crate::vocab::event::Outcome;
+use crate::vocab::finding::{Cause, Finding, Severity};
 use crate::vocab::plan::Plan;
 use crate::vocab::text::neutral;
 use crate::vocab::unit::{Quantity, Unit, short};
@@ -33,7 +34,30 @@ pub fn outcome(outcome: &Outcome) -> String {
     }
 }
 
-/// The findings of a session, one line each, with the time of the onset and of the saying since the beginning.
+/// What is behind a finding that needs a look, a line each: what held the work up, then what may be the cause and what to look at
+/// next. A cause that no reading speaks for is only possible.
+#[must_use]
+pub fn reasons(finding: &Finding) -> Vec<String> {
+    if finding.severity < Severity::Warn {
+        return Vec::new();
+    }
+    let held: Vec<String> = finding.held_by.iter().map(ToString::to_string).collect();
+    let held = (!held.is_empty()).then(|| format!("held by: {}", held.join(", ")));
+    let cause = |cause: &Cause| match &cause.proof {
+        Some(proof) => format!("likely: {} ({proof}) - check: {}", cause.what, cause.check),
+        None => format!("possible: {} - check: {}", cause.what, cause.check),
+    };
+    held.into_iter().chain(finding.causes.iter().map(cause)).map(|line| neutral(&line)).collect()
+}
+
+/// The same, indented to stand below the finding's own line.
+#[must_use]
+pub fn reasons_below(finding: &Finding) -> String {
+    reasons(finding).iter().fold(String::new(), |text, line| text + "       " + line + "\n")
+}
+
+/// The findings of a session, one line each with the time of the onset and of the saying since the beginning, and below it what is
+/// behind it.
 #[must_use]
 pub fn findings(state: &State) -> String {
     let mut text = String::new();
@@ -42,6 +66,7 @@ pub fn findings(state: &State) -> String {
         let (onset, said) = (state.clock(&node, finding.onset), state.clock(&node, finding.said));
         let severity = format!("{:?}", finding.severity).to_uppercase();
         let _ = writeln!(text, "{severity:<5} since {onset}, said at {said}: {}", neutral(&finding.sentence));
+        text.push_str(&reasons_below(finding));
     }
     text
 }
@@ -78,4 +103,32 @@ pub fn preflight(preflight: &Preflight) -> String {
         let _ = writeln!(text, "{weight}: {}", neutral(&remark.text));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocab::finding::{Kind, Resource};
+    use crate::vocab::moment::Moment;
+
+    #[test]
+    fn what_is_behind_a_finding_stands_below_it_and_nothing_below_one_that_is_only_told() {
+        let cause = |proof: Option<&str>| Cause {
+            what: "the controller writes through".to_owned(),
+            proof: proof.map(str::to_owned),
+            check: "storcli64 /c0/vall show".to_owned(),
+        };
+        let mut finding = Finding::new(Kind::Collapse, Severity::Warn, Moment(0), Moment(0));
+        (finding.id, finding.sentence) = (1, "COLLAPSE: fell".to_owned());
+        finding.held_by = vec![Resource::Disk];
+        finding.causes = vec![cause(Some("battery learning")), cause(None)];
+        let mut state = State::default();
+        state.findings.insert(1, finding.clone());
+        let expected = "WARN  since 0 ms, said at 0 ms: COLLAPSE: fell\n       held by: disk\n       likely: the controller writes \
+                        through (battery learning) - check: storcli64 /c0/vall show\n       possible: the controller writes through - \
+                        check: storcli64 /c0/vall show\n";
+        assert_eq!(findings(&state), expected);
+        finding.severity = Severity::Info;
+        assert!(reasons(&finding).is_empty());
+    }
 }

@@ -3,12 +3,16 @@
 //!
 //! ```text
 //! record ─┬─ live ── track (one a series) ── signal, rules: stall, collapse, step, drift, …   see rule/mod.rs
-//!         └─ silent, …                                                                       see all()
+//!         └─ silent, hardware, conditions, generator, cached                                      see all()
 //!                                  └─ Change ── arbiter ── Finding
 //! ```
 //!
 //! Thresholds are constants at the head of each rule, with their reasons.
 
+mod cached;
+mod conditions;
+mod generator;
+mod hardware;
 mod live;
 mod register;
 mod rule;
@@ -56,7 +60,14 @@ pub trait Detector: Send {
 /// Every detector there is.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Detector>> {
-    vec![Box::<live::Live>::default(), Box::<silent::Silent>::default()]
+    vec![
+        Box::<live::Live>::default(),
+        Box::<silent::Silent>::default(),
+        Box::<hardware::Hardware>::default(),
+        Box::<conditions::Settings>::default(),
+        Box::<generator::Generator>::default(),
+        Box::<cached::Cached>::default(),
+    ]
 }
 
 /// All detectors, and the one who numbers what they say.

@@ -5,23 +5,32 @@ use ratatui::layout::Rect;
 use super::look::{Brush, Signs};
 use super::pane::{Pane, Rows, View};
 use super::screen::foremost;
-use crate::view::format;
 use crate::view::theme::Role;
+use crate::view::{format, words};
 use crate::vocab::finding::{Finding, Severity};
+use crate::vocab::moment::Moment;
 
 pub(super) const PANE: Pane = Pane { rows, draw };
 
-/// Lines that a finding may take on a high screen.
-const LINES: u16 = 3;
+/// Lines that a finding may take on a high screen, and those that what is behind it may take below.
+const LINES: usize = 3;
+const REASONS: usize = 3;
 
 fn rows(view: &View<'_>, (width, height): (u16, u16)) -> Rows {
     let lines = match foremost(view.state.findings.values()) {
-        Some(finding) if height >= 30 => {
-            format::wrap(&sentence(finding), usize::from(width.saturating_sub(5))).len().min(usize::from(LINES)) as u16
-        }
+        Some(finding) if height >= 30 => lines(finding, usize::from(width.saturating_sub(5))).len() as u16,
         _ => 1,
     };
     Rows { least: 1, wish: lines, share: 0 }
+}
+
+/// The finding in lines of so many columns, and what is behind it; whether a line is of the latter.
+fn lines(finding: &Finding, columns: usize) -> Vec<(String, bool)> {
+    let said = format::wrap(&sentence(finding), columns).into_iter().take(LINES).map(|line| (line, false));
+    // What is over needs no remedy now; the list and the report have it all.
+    let reasons = if finding.closed.is_some() { Vec::new() } else { words::reasons(finding) };
+    let below = reasons.into_iter().map(|line| (format::cut(&line, columns), true)).take(REASONS);
+    said.chain(below).collect()
 }
 
 /// How a finding looks: its sign and its role.
@@ -31,6 +40,15 @@ pub(super) fn appearance(finding: &Finding, signs: &Signs) -> (&'static str, Rol
         (None, Severity::Info) => (signs.wait, Role::Text),
         (None, Severity::Warn) => (signs.warn, Role::Warn),
         (None, Severity::Fail | Severity::Crit) => (signs.fail, Role::Fail),
+    }
+}
+
+/// How bad a finding is, and how old, or how long it lasted: `FAIL 17.2 s`, `FAIL for 7.5 s`.
+pub(super) fn weight(finding: &Finding, now: Moment) -> String {
+    let severity = format!("{:?}", finding.severity).to_uppercase();
+    match finding.closed {
+        Some(closed) => format!("{severity} for {}", closed.since(finding.onset)),
+        None => format!("{severity} {}", now.since(finding.onset)),
     }
 }
 
@@ -64,8 +82,7 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
         brush.text((area.x + 3, area.y), &sentence(finding), role, columns);
         return;
     }
-    let lines = format::wrap(&sentence(finding), usize::from(columns));
-    for (y, line) in (area.y..area.bottom()).zip(&lines) {
-        brush.text((area.x + 3, y), line, role, columns);
+    for (y, (line, below)) in (area.y..area.bottom()).zip(lines(finding, usize::from(columns))) {
+        brush.text((area.x + 3, y), &line, if below { Role::Text } else { role }, columns);
     }
 }

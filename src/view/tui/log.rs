@@ -5,8 +5,9 @@ use ratatui::layout::Rect;
 use super::finding;
 use super::look::Brush;
 use super::pane::{Pane, Rows, View};
-use crate::view::format;
+use super::screen;
 use crate::view::theme::Role;
+use crate::view::{format, words};
 use crate::vocab::moment::Moment;
 
 pub(super) const PANE: Pane = Pane { rows, draw };
@@ -28,15 +29,19 @@ struct Entry {
     sign: &'static str,
     role: Role,
     text: String,
+    /// What is behind it.
+    below: Vec<String>,
 }
 
 fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let inner = brush.frame(area, Role::Frame, ("What was said", "latest first"));
     let entries = entries(view, brush);
     let mut y = inner.y;
+    let columns = inner.width.saturating_sub(14);
     for entry in entries {
-        let columns = inner.width.saturating_sub(14);
-        for (i, line) in format::wrap(&entry.text, usize::from(columns)).iter().enumerate() {
+        let said = format::wrap(&entry.text, usize::from(columns));
+        let below = entry.below.iter().map(|line| (line, Role::Dim));
+        for (i, (line, role)) in said.iter().map(|line| (line, entry.role)).chain(below).enumerate() {
             if y >= inner.bottom() {
                 return;
             }
@@ -44,7 +49,7 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
                 brush.text((inner.x + 1, y), &format::right(&entry.time, 8), Role::Dim, 8);
                 brush.text((inner.x + 10, y), entry.sign, entry.role, 1);
             }
-            brush.text((inner.x + 12, y), line, entry.role, columns);
+            brush.text((inner.x + 12, y), line, role, columns);
             y += 1;
         }
     }
@@ -52,13 +57,17 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
 
 fn entries(view: &View<'_>, brush: &Brush<'_>) -> Vec<Entry> {
     let (state, signs) = (view.state, brush.look.signs());
+    let foremost = screen::foremost(state.findings.values());
     let runner = |node, at| state.to_runner(node, at);
     let found = state.findings.values().filter_map(|f| {
         let node = state.found_on.get(&f.id)?;
         let (sign, role) = finding::appearance(f, signs);
         let run = f.run.as_ref().map_or_else(String::new, |r| format!("{r}: "));
-        let text = format!("{run}{}", finding::sentence(f));
-        Some(Entry { at: runner(node, f.onset), time: view.stopwatch(node, f.onset), sign, role, text })
+        let text = format!("{}  {run}{}", finding::weight(f, state.node_now(node)), finding::sentence(f));
+        // Of the one that matters most it stands at the top of the screen while that is open.
+        let at_the_top = f.closed.is_none() && foremost.is_some_and(|first| first.id == f.id);
+        let below = if at_the_top { Vec::new() } else { words::reasons(f) };
+        Some(Entry { at: runner(node, f.onset), time: view.stopwatch(node, f.onset), sign, role, text, below })
     });
     let remarks = state.remarks.iter().map(|r| Entry {
         at: if r.node.is_runner() { r.at } else { runner(&r.node, r.at) },
@@ -66,6 +75,7 @@ fn entries(view: &View<'_>, brush: &Brush<'_>) -> Vec<Entry> {
         sign: signs.wait,
         role: Role::Text,
         text: r.text.clone(),
+        below: Vec::new(),
     });
     let mut entries: Vec<Entry> = found.chain(remarks).collect();
     entries.sort_by_key(|e| std::cmp::Reverse(e.at));

@@ -14,12 +14,13 @@
 use ratatui::layout::Rect;
 
 use super::grid::Grid;
-use super::look::Brush;
+use super::look::{Brush, Signs};
 use super::pane::{Pane, Rows, View};
 use super::{chart, hosts};
 use crate::analysis::state::RunState;
 use crate::view::format;
 use crate::view::theme::Role;
+use crate::vocab::finding::{Finding, Severity};
 use crate::vocab::moment::Moment;
 use crate::vocab::stat;
 
@@ -83,22 +84,37 @@ fn host_heights(height: u16, wanted: u16) -> (u16, u16) {
     (each, wanted.min(room / each))
 }
 
-/// Lays the ground of the findings' spans, over the chart and the host's rows alike.
+/// Lays the ground of the findings' spans, over the chart and the host's rows alike. What is only told has none: its mark on the
+/// axis is enough.
 fn shade(view: &View<'_>, run: &RunState, grid: &Grid, inner: Rect, brush: &mut Brush<'_>) {
-    for (from, to, _) in spans(view, run, grid) {
-        let area = Rect::new(grid.x(from), inner.y, (to - from + 1) as u16, inner.height);
-        brush.ground(area, Role::GroundShade);
+    for (from, to, finding) in spans(view, run, grid) {
+        if finding.severity >= Severity::Warn {
+            let area = Rect::new(grid.x(from), inner.y, (to - from + 1) as u16, inner.height);
+            brush.ground(area, Role::GroundShade);
+        }
     }
 }
 
-/// The columns of each finding of the run, and whether it is open.
-fn spans(view: &View<'_>, run: &RunState, grid: &Grid) -> Vec<(usize, usize, bool)> {
+/// The columns of each finding of the run, from its onset to its end or to now, the worst last.
+fn spans<'a>(view: &View<'a>, run: &'a RunState, grid: &Grid) -> Vec<(usize, usize, &'a Finding)> {
     let end = run.ended.unwrap_or_else(|| view.state.node_now(&run.node));
-    let span = |from: Moment, closed: Option<Moment>| {
-        let (a, b) = grid.axis.columns_of(from, closed.unwrap_or(end.max(from)))?;
-        Some((a, b, closed.is_none()))
+    let span = |finding: &'a Finding| {
+        let to = finding.closed.unwrap_or(end.max(finding.onset));
+        let (from, to) = grid.axis.columns_of(finding.onset, to)?;
+        Some((from, to, finding))
     };
-    view.state.findings_of(run).filter_map(|f| span(f.onset, f.closed)).collect()
+    let mut spans: Vec<_> = view.state.findings_of(run).filter_map(span).collect();
+    spans.sort_by_key(|(.., finding)| finding.severity);
+    spans
+}
+
+/// How the span of a finding is marked on the axis. The mark tells it where a theme has no ground to shade with.
+fn mark(finding: &Finding, signs: &Signs) -> (&'static str, Role) {
+    match finding.severity {
+        Severity::Info => (signs.wait, Role::Dim),
+        Severity::Warn => (signs.mark, Role::Warn),
+        Severity::Fail | Severity::Crit => (signs.mark, Role::Fail),
+    }
 }
 
 /// The axis: times, the spans of findings, and remarks.
@@ -106,9 +122,9 @@ fn axis(view: &View<'_>, run: &RunState, (grid, y): (&Grid, u16), brush: &mut Br
     let signs = brush.look.signs();
     let columns = grid.axis.columns;
     (0..columns).for_each(|c| brush.sign(grid.x(c), y, signs.frame[4], Role::Frame));
-    for (from, to, open) in spans(view, run, grid) {
-        let role = if open { Role::Fail } else { Role::Warn };
-        (from..=to).for_each(|c| brush.sign(grid.x(c), y, signs.mark, role));
+    for (from, to, finding) in spans(view, run, grid) {
+        let (sign, role) = mark(finding, signs);
+        (from..=to).for_each(|c| brush.sign(grid.x(c), y, sign, role));
     }
     let label = view.stopwatch(&run.node, grid.axis.to);
     let step = (format::width(&label) + 9).max(columns / 8).max(1);

@@ -46,10 +46,23 @@ pub(super) fn figures(account: &Account<'_>) -> Result<Measured, KernelError> {
         ("lat_max_us", latency.max() as f64),
     ];
     figures.extend(named.map(|(name, ns)| Figure::new(name, ns / 1e3, Unit::Microseconds)));
+    figures.extend(cost(tally, account.seconds));
     let mut bytes = Vec::new();
     let written = V2Serializer::new().serialize(latency, &mut bytes);
     written.map_err(|e| KernelError::Broken(format!("cannot write latencies: {e}")))?;
     Ok(Measured { figures, latency: Some(STANDARD.encode(bytes)) })
+}
+
+/// What the load cost its own threads: the busiest one's share of a core over the window, and the CPU time of all for one operation.
+/// Work that the kernel does for a ring in threads of its own is not in it.
+fn cost(tally: &Tally, seconds: f64) -> [Figure; 2] {
+    let (all, busiest) = (tally.cpu.0 as f64 / 1e3, tally.cpu.1 as f64 / 1e9);
+    // A thread ends a little after the window does.
+    let percent = (100.0 * busiest / seconds).min(100.0);
+    [
+        Figure::new("generator_cpu_percent", percent, Unit::Percent),
+        Figure::new("cpu_us_per_io", all / tally.operations as f64, Unit::Microseconds),
+    ]
 }
 
 #[cfg(test)]
@@ -65,11 +78,12 @@ mod tests {
         for ns in 1..=1000_u64 {
             tally.latency.saturating_record(ns * 1000);
         }
-        (tally.operations, tally.bytes) = (1000, 4_096_000);
+        (tally.operations, tally.bytes, tally.cpu) = (1000, 4_096_000, (3_000_000_000, 1_900_000_000));
         let account = Account { tally: &tally, seconds: 2.0, flush: Some(0.5), accepted: None };
         let measured = figures(&account).unwrap();
         let value = |name: &str| measured.figures.iter().find(|f| f.name == name).unwrap().value;
         assert_eq!((value("mb_per_s"), value("iops"), value("drain_s")), (2.048, 500.0, 0.5));
+        assert_eq!((value("generator_cpu_percent"), value("cpu_us_per_io")), (95.0, 3_000.0));
         let near = |name: &str, us: f64| assert!((value(name) / us - 1.0).abs() < 0.002, "{name} {}", value(name));
         near("lat_mean_us", 500.5);
         near("lat_p50_us", 500.0);

@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::cost::{Cost, Window};
 use super::file::Target;
 use crate::agent::kernel::random::split_mix;
 use crate::agent::kernel::{KernelError, Stop};
@@ -31,13 +32,6 @@ impl Access {
     pub(super) fn meters(self) -> (usize, usize) {
         if self.random { (1, 0) } else { (0, 1) }
     }
-}
-
-/// The part of the time that counts, in nanoseconds of `CLOCK_BOOTTIME`; no operation starts after its end.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Window {
-    pub(super) begin: u64,
-    pub(super) end: u64,
 }
 
 /// Accesses to a part of a file: one pass over it, or until a window ends.
@@ -85,6 +79,8 @@ pub(super) struct Tally {
     pub(super) bytes: u64,
     /// In nanoseconds.
     pub(super) latency: Histogram<u64>,
+    /// CPU time that the load threads took within the window, in nanoseconds: of all, and of the one that took most.
+    pub(super) cpu: (u64, u64),
 }
 
 /// Now, in nanoseconds of the clock that moments are made of.
@@ -104,12 +100,18 @@ impl Tally {
     pub(super) fn new() -> Result<Self, KernelError> {
         let latency = Histogram::new_with_bounds(1, LONGEST, 3);
         let latency = latency.map_err(|e| KernelError::Broken(format!("no histogram: {e}")))?;
-        Ok(Self { operations: 0, bytes: 0, latency })
+        Ok(Self { operations: 0, bytes: 0, latency, cpu: (0, 0) })
+    }
+
+    /// Takes in what the one thread of this account took.
+    pub(super) fn took(&mut self, cost: &Cost) {
+        self.cpu = (cost.nanoseconds(), cost.nanoseconds());
     }
 
     pub(super) fn merge(&mut self, other: &Self) -> Result<(), KernelError> {
         self.operations += other.operations;
         self.bytes += other.bytes;
+        self.cpu = (self.cpu.0 + other.cpu.0, self.cpu.1.max(other.cpu.1));
         self.latency.add(&other.latency).map_err(|e| KernelError::Broken(format!("cannot merge latencies: {e}")))
     }
 }

@@ -1,6 +1,7 @@
 //! Reads and writes of a file, past the page cache or through it, with a number of operations in flight.
 
 mod buffer;
+mod cost;
 mod figures;
 mod file;
 mod job;
@@ -26,8 +27,9 @@ use crate::vocab::event::{MeterSpec, Phase};
 use crate::vocab::moment::Span;
 use crate::vocab::plan::{Disk, Pattern};
 use crate::vocab::unit::Unit;
+use cost::Window;
 use file::Target;
-use job::{Access, Job, Progress, Tally, Window, nanoseconds};
+use job::{Access, Job, Progress, Tally, nanoseconds};
 
 /// Under load before it counts.
 const RAMP: Span = Span::milliseconds(500);

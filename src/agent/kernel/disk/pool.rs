@@ -5,6 +5,7 @@ use std::os::unix::fs::FileExt;
 use rustix::io::Errno;
 
 use super::buffer::Aligned;
+use super::cost::Cost;
 use super::job::{Job, Place, Tally, nanoseconds};
 use crate::agent::kernel::KernelError;
 use crate::agent::kernel::random::Bytes;
@@ -28,6 +29,7 @@ fn work(job: &Job<'_>, thread: usize) -> Result<Tally, KernelError> {
     let mut buffer = Aligned::new(job.access.block, job.target.alignment)?;
     let mut random = job.seed.wrapping_add(thread as u64);
     let mut content = Bytes::new(random);
+    let mut cost = Cost::new(job.window);
     while let Some(mut operation) = job.next(&mut random) {
         if job.access.write {
             content.fill(buffer.part(0..operation.length));
@@ -41,7 +43,9 @@ fn work(job: &Job<'_>, thread: usize) -> Result<Tally, KernelError> {
             match result {
                 Ok(0) => return Err(job.failed(&operation, Errno::NODATA, place)),
                 Ok(bytes) => {
-                    if job.transferred(&mut operation, bytes, (place, nanoseconds()), &mut tally) {
+                    let now = nanoseconds();
+                    cost.look(now);
+                    if job.transferred(&mut operation, bytes, (place, now), &mut tally) {
                         break;
                     }
                 }
@@ -52,5 +56,6 @@ fn work(job: &Job<'_>, thread: usize) -> Result<Tally, KernelError> {
             }
         }
     }
+    tally.took(&cost);
     Ok(tally)
 }

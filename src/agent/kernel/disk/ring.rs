@@ -9,6 +9,7 @@ use io_uring::{IoUring, opcode, types};
 use rustix::io::Errno;
 
 use super::buffer::Aligned;
+use super::cost::Cost;
 use super::job::{Job, Operation, Place, Tally, nanoseconds};
 use crate::agent::kernel::KernelError;
 use crate::agent::kernel::random::Bytes;
@@ -23,6 +24,7 @@ pub(super) fn run(job: &Job<'_>) -> Result<Tally, KernelError> {
     let mut flight = Flight::new(job)?;
     let mut failure = None;
     let mut tally = Tally::new()?;
+    let mut cost = Cost::new(job.window);
     for slot in 0..job.access.depth {
         flight.start(slot)?;
     }
@@ -34,6 +36,7 @@ pub(super) fn run(job: &Job<'_>) -> Result<Tally, KernelError> {
         }
         // One look at the clock for all that were complete when the kernel came back.
         let now = nanoseconds();
+        cost.look(now);
         ended.extend(flight.ring.completion().map(|entry| (entry.user_data() as usize, entry.result())));
         for (slot, result) in ended.drain(..) {
             match flight.end(slot, result, now, &mut tally) {
@@ -43,6 +46,7 @@ pub(super) fn run(job: &Job<'_>) -> Result<Tally, KernelError> {
             }
         }
     }
+    tally.took(&cost);
     failure.map_or(Ok(tally), Err)
 }
 

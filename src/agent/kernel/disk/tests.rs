@@ -35,6 +35,8 @@ fn check(load: &Disk, engine: impl Fn(&mut Kernel)) {
     assert!(value("mb_per_s").unwrap() > 0.0 && value("iops").unwrap() > 0.0, "{measured:?}");
     assert!(value("lat_p50_us").unwrap() <= value("lat_max_us").unwrap());
     assert_eq!(value("drain_s").is_some(), kernel.access.write);
+    let cpu = value("generator_cpu_percent").unwrap();
+    assert!(cpu > 0.0 && cpu <= 100.0 && value("cpu_us_per_io").unwrap() > 0.0, "{measured:?}");
     assert!(measured.latency.is_some());
     let (bytes, operations) = kernel.access.meters();
     assert_eq!((read.in_flight, read.done[bytes]), (0, read.done[operations] * load.block.0));

@@ -5,7 +5,9 @@ use super::super::{dialog, keys};
 use super::*;
 use crate::view::tui::look::Brush;
 use crate::vocab::event::{Event, Outcome};
+use crate::vocab::finding::{Finding, Severity};
 use crate::vocab::moment::Span;
+use crate::vocab::unit::Unit;
 use ratatui::layout::Rect;
 
 pub(super) fn snapshot(name: &str, text: &str) {
@@ -198,4 +200,21 @@ fn a_frozen_view_shows_what_was_known() {
     assert!(text(&drawn(&mut live, SMALL)).contains("COLLAPSE"));
     let view = crate::view::tui::pane::View::new(&live.state, &live.screen, &live.zone);
     assert_eq!(view.finding().map(|f| f.id), Some(1));
+}
+
+#[test]
+fn what_needs_a_look_is_shaded_and_what_is_only_told_is_marked_alone() {
+    let shown = |severity: Severity| {
+        let mut story = story::running("node07");
+        let onset = story.at();
+        story.pass("disk-write", 60, (100.0, Unit::MegabytesPerSecond), story::WRITING);
+        story.say(Event::Found(Finding { severity, ..story::collapse(&story, onset) }));
+        let mut live = live(story.state(), "default", Glyphs::Ascii);
+        let buffer = drawn(&mut live, (120, 40));
+        let axis = text(&buffer).lines().find(|line| line.contains("t min:s")).unwrap().to_owned();
+        let shaded = roles(&buffer, &live.look).lines().any(|line| line.contains('%'));
+        (shaded, axis.contains("^^^"), axis.contains("..."))
+    };
+    assert_eq!(shown(Severity::Info), (false, false, true));
+    assert_eq!(shown(Severity::Warn), (true, true, false));
 }

@@ -7,7 +7,7 @@ use crate::vocab::event::{
     Described, Event, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
 };
 use crate::vocab::figure::Figure;
-use crate::vocab::finding::{Evidence, Finding, Kind, Severity};
+use crate::vocab::finding::{Cause, Evidence, Finding, Kind, Resource, Severity};
 use crate::vocab::latency::{Buckets, bucket};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
@@ -324,8 +324,12 @@ pub(super) fn collapse(story: &Story, onset: Moment) -> Finding {
         work_before: Some(Quantity::new(1.87e9, Unit::Bytes)),
         lost: None,
         again: 0,
-        held_by: Vec::new(),
-        causes: Vec::new(),
+        held_by: vec![Resource::Disk],
+        causes: vec![Cause {
+            what: "the controller writes through".to_owned(),
+            proof: Some("w_await 8 ms to 480 ms, r_await unchanged".to_owned()),
+            check: "storcli64 /c0/vall show".to_owned(),
+        }],
         evidence: vec![
             evidence("vda await", 8.0, 480.0, Unit::Milliseconds),
             evidence("cpu iowait", 4.0, 38.0, Unit::Percent),
