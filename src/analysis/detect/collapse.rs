@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::windows::{Window, Windows};
 use super::{Change, Detector};
-use crate::analysis::evidence;
+use crate::analysis::attribution::{Scene, attribute, words};
 use crate::analysis::state::{RunState, State, Status};
 use crate::vocab::event::{Event, Phase, Record};
 use crate::vocab::finding::{Finding, Kind, Severity};
@@ -210,8 +210,11 @@ impl Open {
     }
 
     fn restate(&mut self, run: &RunState, state: &State) {
-        self.finding.evidence = evidence::movers(state, run, self.finding.onset);
-        self.finding.sentence = sentence(&self.finding, run, state);
+        let Some(scene) = Scene::of_run(state, run, &self.finding) else { return };
+        let found = attribute(&scene);
+        self.finding.sentence = sentence(&self.finding, run, state, &words(&found, &scene));
+        (self.finding.evidence, self.finding.held_by, self.finding.causes) =
+            (found.evidence, found.held_by, found.causes);
     }
 }
 
@@ -232,7 +235,7 @@ fn floor_of(run: &RunState, state: &State) -> Option<f64> {
 }
 
 /// `COLLAPSE: fell 99 % from 104 MB/s to 1.1 MB/s at 12.3 s, after 1.07 GB (said 0.3 s later); vda await 8 to 480 ms, …`
-fn sentence(finding: &Finding, run: &RunState, state: &State) -> String {
+fn sentence(finding: &Finding, run: &RunState, state: &State, why: &str) -> String {
     let (Some(from), Some(to), Some(work)) = (finding.from, finding.to, finding.work_before) else {
         return String::new();
     };
@@ -242,10 +245,7 @@ fn sentence(finding: &Finding, run: &RunState, state: &State) -> String {
     let at = state.clock(&run.node, finding.onset);
     let later = finding.said.since(finding.onset);
     let (from, to, work) = (short(from), short(to), short(work));
-    format!(
-        "COLLAPSE: fell {fall} % from {from} to {to} at {at}, after {work} (said {later} later); {}",
-        evidence::words(&finding.evidence, state, run)
-    )
+    format!("COLLAPSE: fell {fall} % from {from} to {to} at {at}, after {work} (said {later} later); {why}")
 }
 
 #[cfg(test)]

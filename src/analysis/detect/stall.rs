@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::{Change, Detector};
-use crate::analysis::evidence;
+use crate::analysis::attribution::{Scene, attribute, words};
 use crate::analysis::state::{RunState, State};
 use crate::vocab::event::{Event, Phase, Progress, Record};
 use crate::vocab::finding::{Finding, Kind, Severity};
@@ -95,20 +95,12 @@ impl Watched {
         out: &mut Vec<Change>,
     ) {
         let (progress, run, state) = seen;
-        let evidence = evidence::movers(state, run, since);
         let oldest = progress.oldest.unwrap_or_default();
         let unit = run.main_figure().map_or(Unit::Count, |(_, unit)| unit);
         let work = Quantity::new(self.done.first().copied().unwrap_or(0) as f64, unit.counted());
         let when = state.clock(&run.node, since);
-        let sentence = format!(
-            "STALL: nothing completed for {} since {when}, after {}; {} in flight, the oldest for {oldest}; {}",
-            at.since(since),
-            short(work),
-            progress.in_flight,
-            evidence::words(&evidence, state, run),
-        );
         let said = self.open.as_ref().map_or(at, |f| f.said);
-        let finding = Finding {
+        let mut finding = Finding {
             id: 0,
             kind: Kind::Stall,
             severity,
@@ -124,9 +116,19 @@ impl Watched {
             again: 0,
             held_by: Vec::new(),
             causes: Vec::new(),
-            evidence,
-            sentence,
+            evidence: Vec::new(),
+            sentence: String::new(),
         };
+        let scene = Scene::of_run(state, run, &finding);
+        let found = scene.as_ref().map(attribute).unwrap_or_default();
+        let why = scene.as_ref().map(|scene| words(&found, scene)).unwrap_or_default();
+        finding.sentence = format!(
+            "STALL: nothing completed for {} since {when}, after {}; {} in flight, the oldest for {oldest}; {why}",
+            at.since(since),
+            short(work),
+            progress.in_flight,
+        );
+        (finding.evidence, finding.held_by, finding.causes) = (found.evidence, found.held_by, found.causes);
         out.push(Change::of(run, finding.clone()));
         self.open = Some(finding);
     }
