@@ -48,6 +48,11 @@ const LEADS: &[Lead] = &[
         bears: leads::other_work,
     },
     Lead {
+        what: "others use the same disk",
+        check: "iotop, pidstat -d 1: who reads and writes beside the load",
+        bears: leads::others_on_disk,
+    },
+    Lead {
         what: "the controller writes through (battery or learn cycle)",
         check: "storcli /call/vall show all and /call/bbu show (or perccli, MegaCli, ssacli); the controller's event log",
         bears: leads::writes_through,

@@ -3,7 +3,7 @@
 use super::bearing::Bearing;
 use super::catalogue::{catalogue_hit, plan_hit};
 use super::cpu;
-use super::facts::Facts;
+use super::facts::{Facts, Sides};
 use crate::vocab::finding::{Kind, Resource};
 use crate::vocab::plan::Load;
 use crate::vocab::unit::{Quantity, Unit, short};
@@ -14,6 +14,8 @@ const SLOW_MEMBER: f64 = 3.0;
 const AT_DIRTY_LIMIT: f64 = 80.0;
 /// Drives slow down between 70 and 85 C, by the warning temperatures that their makers set.
 const HOT_DRIVE: f64 = 80.0;
+/// What others move on the run's disk must be more than this, and more than the run itself moves, to be worth a word; MB/s.
+const OTHERS: f64 = 10.0;
 /// Pages a second that came from a node other than the one asked for.
 const REMOTE: f64 = 1_000.0;
 
@@ -87,6 +89,28 @@ pub(super) fn other_work(facts: &Facts<'_>, held_by: &[Resource]) -> Bearing {
     }
     let waited = facts.after("pressure/cpu", "some").filter(|_| facts.loads_cpu());
     waited.map_or(Bearing::Possible, |share| Bearing::Proven(says("pressure cpu some", share, Unit::Percent)))
+}
+
+/// The run's disk moves far more than the run does, and did not before.
+pub(super) fn others_on_disk(facts: &Facts<'_>, held_by: &[Resource]) -> Bearing {
+    let scene = facts.scene;
+    let bytes = match scene.load {
+        Some(Load::Disk(disk)) if scene.unit == Unit::Iops => disk.block.0 as f64 / 1e6,
+        _ => 1.0,
+    };
+    if !is_of_disk(facts, held_by)
+        || facts.buffered() != Some(false)
+        || !matches!(scene.unit, Unit::Iops | Unit::MegabytesPerSecond)
+    {
+        return Bearing::None;
+    }
+    let moved = |of: fn(Sides) -> Option<f64>| Some(of(facts.on_disk("read"))? + of(facts.on_disk("write"))?);
+    let (Some(now), Some(to)) = (moved(|s| s.after), scene.to.map(|to| to * bytes)) else { return Bearing::None };
+    let before = moved(|s| s.before).zip(scene.from).map_or(0.0, |(moved, from)| (moved - from * bytes).max(0.0));
+    let others = now - to;
+    let rate = |value| short(Quantity::new(value, Unit::MegabytesPerSecond));
+    let proof = || format!("the disk moves {}, the run {}", rate(now), rate(to));
+    Bearing::proven((others >= OTHERS.max(to) && others >= 2.0 * before).then(proof))
 }
 
 /// The policy in force and the battery are the controller's own words, by its maker's tool. What the kernel believes of the cache
@@ -292,16 +316,16 @@ mod tests {
     use crate::vocab::hardware::{Adapter, DiskItem, Module};
     use crate::vocab::plan::{Load, Pattern, Stream};
 
-    /// The cause whose words hold this, and what proves it.
-    fn cause(stage: &Stage, what: &str) -> Option<Option<String>> {
+    /// What proves the cause whose words hold this: `possible` without proof, `no` where it is not listed.
+    fn cause(stage: &Stage, what: &str) -> String {
+        let no = || "no".to_owned();
         let found = attribute(&stage.scene()).causes;
         assert!(found.len() <= 4 && found.iter().all(|c| !c.check.is_empty()));
         assert!(found.is_sorted_by_key(|c: &Cause| c.proof.is_none()), "proven ones first: {found:?}");
-        found.into_iter().find(|c| c.what.contains(what)).map(|c| c.proof)
-    }
-
-    fn proven(reading: &str) -> Option<Option<String>> {
-        Some(Some(reading.to_owned()))
+        found
+            .into_iter()
+            .find(|c| c.what.contains(what))
+            .map_or_else(no, |c| c.proof.unwrap_or_else(|| "possible".to_owned()))
     }
 
     fn slow() -> Stage {
@@ -315,35 +339,35 @@ mod tests {
     #[test]
     fn a_controller_writes_through_by_its_own_word_and_never_by_the_kernel_s() {
         let through = slow().condition("raid0_vd3_policy", "WT (default WB)").condition("raid0_battery", "learning");
-        assert_eq!(cause(&through, "writes through"), proven("raid0_vd3_policy WT (default WB)"));
+        assert_eq!(cause(&through, "writes through"), "raid0_vd3_policy WT (default WB)");
         let battery = slow().condition("raid0_battery", "failed");
-        assert_eq!(cause(&battery, "writes through"), proven("raid0_battery failed"));
+        assert_eq!(cause(&battery, "writes through"), "raid0_battery failed");
         let back = slow().condition("raid0_vd3_policy", "WB").condition("raid0_battery", "optimal");
-        assert_eq!(cause(&back, "writes through"), None);
+        assert_eq!(cause(&back, "writes through"), "no");
         let forced = slow().condition("raid0_vd3_policy", "AWB (default WB)").condition("raid0_battery", "failed");
-        assert_eq!(cause(&forced, "writes through"), None, "it caches without a battery");
+        assert_eq!(cause(&forced, "writes through"), "no", "it caches without a battery");
         let mut kernel = slow();
         kernel.inventory.disks =
             vec![DiskItem { name: "vda".into(), write_cache: is("write through"), ..DiskItem::default() }];
-        assert_eq!(cause(&kernel, "writes through"), None);
+        assert_eq!(cause(&kernel, "writes through"), "no");
         let link = Fact::NotPresent;
         kernel.inventory.adapters =
             vec![Adapter { bus: String::new(), kind: "RAID".into(), ids: String::new(), driver: is("x"), link }];
-        assert_eq!(cause(&kernel, "writes through"), Some(None), "there is a controller, and nobody asked it");
+        assert_eq!(cause(&kernel, "writes through"), "possible", "there is a controller, and nobody asked it");
     }
 
     #[test]
     fn what_only_writes_feel_is_no_cause_where_reads_suffer_or_nothing_is_written() {
         let through = || slow().condition("raid0_vd3_policy", "WT");
-        assert_eq!(
-            cause(&through().row("disk/vda", "r_await", 1.0, 1.2), "writes through"),
-            proven("raid0_vd3_policy WT")
-        );
-        assert_eq!(cause(&through().row("disk/vda", "r_await", 1.0, 30.0), "writes through"), None);
+        assert_eq!(cause(&through().row("disk/vda", "r_await", 1.0, 1.2), "writes through"), "raid0_vd3_policy WT");
+        assert_eq!(cause(&through().row("disk/vda", "r_await", 1.0, 30.0), "writes through"), "no");
         let mut reads = through();
         reads.load = Some(disk(Pattern::Read, 32, true));
-        assert_eq!(cause(&reads, "writes through"), None);
-        assert_eq!((cause(&slow(), "cache of the device"), cause(&reads, "cache of the device")), (Some(None), None));
+        assert_eq!(cause(&reads, "writes through"), "no");
+        assert_eq!(
+            (cause(&slow(), "cache of the device"), cause(&reads, "cache of the device")),
+            ("possible".into(), "no".into())
+        );
     }
 
     #[test]
@@ -353,25 +377,21 @@ mod tests {
             stage.load = Some(disk(Pattern::Write, 1, direct));
             stage
         };
-        assert_eq!(cause(&stage(false, 97.0), "dirty memory"), proven("memory dirty of limit 97 %"));
+        assert_eq!(cause(&stage(false, 97.0), "dirty memory"), "memory dirty of limit 97 %");
         assert_eq!(
             (cause(&stage(false, 50.0), "dirty memory"), cause(&stage(true, 97.0), "dirty memory")),
-            (None, None)
+            ("no".into(), "no".into())
         );
     }
 
     #[test]
     fn a_flat_rate_of_the_catalogue_is_a_plan_and_one_beside_it_only_possible() {
         let flat = |to| Stage::of(Kind::Cap).slow_disk().fell_to(to);
-        assert_eq!(cause(&flat(131.0), "plan"), proven("flat at 131 MB/s: EBS gp3 baseline"));
-        assert_eq!((cause(&flat(288.0), "plan"), cause(&slow(), "plan")), (Some(None), None));
+        assert_eq!(cause(&flat(131.0), "plan"), "flat at 131 MB/s: EBS gp3 baseline");
+        assert_eq!((cause(&flat(288.0), "plan"), cause(&slow(), "plan")), ("possible".into(), "no".into()));
         let mut sized = flat(130.0);
         sized.inventory.disks = vec![DiskItem { name: "vda".into(), size: 20 << 30, ..DiskItem::default() }];
-        assert!(
-            cause(&sized, "plan").flatten().unwrap().contains("120 + 0.5 MB/s a GiB"),
-            "{:?}",
-            cause(&sized, "plan")
-        );
+        assert!(cause(&sized, "plan").contains("120 + 0.5 MB/s a GiB"), "{:?}", cause(&sized, "plan"));
     }
 
     #[test]
@@ -381,8 +401,8 @@ mod tests {
             stage.device = Some("nvme0n1");
             stage
         };
-        assert_eq!(cause(&nvme(84.0), "NVMe"), proven("nvme0 at 84 C"));
-        assert_eq!(cause(&nvme(66.0), "NVMe"), None);
+        assert_eq!(cause(&nvme(84.0), "NVMe"), "nvme0 at 84 C");
+        assert_eq!(cause(&nvme(66.0), "NVMe"), "no");
     }
 
     #[test]
@@ -397,8 +417,8 @@ mod tests {
             stage.inventory.disks = vec![DiskItem { name: "md0".into(), over, ..DiskItem::default() }];
             stage
         };
-        assert_eq!(cause(&array(120.0), "member"), proven("sdb await 120 ms, its peers 8 ms"));
-        assert_eq!(cause(&array(20.0), "member"), None);
+        assert_eq!(cause(&array(120.0), "member"), "sdb await 120 ms, its peers 8 ms");
+        assert_eq!(cause(&array(20.0), "member"), "no");
     }
 
     #[test]
@@ -406,11 +426,11 @@ mod tests {
         let with = |name, value| slow().condition(name, value);
         assert_eq!(
             cause(&with("md_md0", "active raid1, 1 of 2, recovery"), "rebuilt"),
-            proven("md_md0 active raid1, 1 of 2, recovery")
+            "md_md0 active raid1, 1 of 2, recovery"
         );
-        assert_eq!(cause(&with("md_md0", "active raid1, 2 of 2"), "rebuilt"), None);
-        assert_eq!(cause(&with("clocksource", "hpet"), "clock is slow"), proven("clocksource hpet"));
-        assert_eq!(cause(&with("clocksource", "tsc"), "clock is slow"), None);
+        assert_eq!(cause(&with("md_md0", "active raid1, 2 of 2"), "rebuilt"), "no");
+        assert_eq!(cause(&with("clocksource", "hpet"), "clock is slow"), "clocksource hpet");
+        assert_eq!(cause(&with("clocksource", "tsc"), "clock is slow"), "no");
         let nvme = |link| {
             let mut stage = Stage::of(Kind::BelowBaseline)
                 .condition("pcie_nvme0", link)
@@ -418,8 +438,8 @@ mod tests {
             stage.device = Some("nvme0n1");
             stage
         };
-        assert_eq!(cause(&nvme("8.0 GT/s x2 of 16.0 GT/s x4"), "PCI"), proven("nvme0 8.0 GT/s x2 of 16.0 GT/s x4"));
-        assert_eq!(cause(&nvme("16.0 GT/s x4"), "PCI"), None);
+        assert_eq!(cause(&nvme("8.0 GT/s x2 of 16.0 GT/s x4"), "PCI"), "nvme0 8.0 GT/s x2 of 16.0 GT/s x4");
+        assert_eq!(cause(&nvme("16.0 GT/s x4"), "PCI"), "no");
     }
 
     #[test]
@@ -443,25 +463,36 @@ mod tests {
             stage.inventory.modules.fitted = Fact::Is(vec![module]);
             stage
         };
-        assert_eq!(cause(&modules(4_000), "modules"), proven("DIMM A1 at 4000 of 4800 MT/s"));
-        assert_eq!(cause(&modules(4_800), "modules"), None);
+        assert_eq!(cause(&modules(4_000), "modules"), "DIMM A1 at 4000 of 4800 MT/s");
+        assert_eq!(cause(&modules(4_800), "modules"), "no");
     }
 
     #[test]
     fn what_held_the_cpu_up_is_proven_by_the_counter_that_says_so() {
         let steal = Stage::of_integer(Kind::Collapse).row("cpu/", "steal", 0.0, 30.0);
-        assert_eq!(cause(&steal, "other guests"), proven("cpu steal 30 %"));
+        assert_eq!(cause(&steal, "other guests"), "cpu steal 30 %");
         let quota =
             Stage::of_integer(Kind::Collapse).row("cgroup/", "throttled", 0.0, 90.0).condition("cpu_quota", "0.20 CPU");
-        assert_eq!(cause(&quota, "quota"), proven("cgroup throttled 90 %, quota 0.20 CPU"));
-        assert_eq!(cause(&quota, "other guests"), None);
+        assert_eq!(cause(&quota, "quota"), "cgroup throttled 90 %, quota 0.20 CPU");
+        assert_eq!(cause(&quota, "other guests"), "no");
+    }
+
+    #[test]
+    fn others_that_use_the_disk_are_proven_by_what_it_moves_beside_the_run() {
+        let shared = |write| slow().row("disk/vda", "read", 0.0, 0.0).row("disk/vda", "write", 101.0, write);
+        assert_eq!(cause(&shared(90.0), "others use"), "the disk moves 90 MB/s, the run 10 MB/s");
+        assert_eq!(cause(&shared(14.0), "others use"), "no");
+        let mut small = shared(90.0);
+        small.unit = crate::vocab::unit::Unit::Iops;
+        (small.from, small.to) = (Some(96.0), Some(80.0));
+        assert_eq!(cause(&small, "others use"), "no", "80 operations of 1 MiB a second");
     }
 
     #[test]
     fn of_a_guest_the_host_is_unknown() {
         let mut guest = slow();
-        assert_eq!(cause(&guest, "host of this guest"), None);
+        assert_eq!(cause(&guest, "host of this guest"), "no");
         guest.inventory.virtualisation = is("KVM");
-        assert_eq!(cause(&guest, "host of this guest"), Some(None));
+        assert_eq!(cause(&guest, "host of this guest"), "possible");
     }
 }

@@ -74,10 +74,10 @@ pub fn attribute(scene: &Scene<'_>) -> Attribution {
     let (tried, untried): (Vec<&Rule>, Vec<&Rule>) =
         RULES.iter().filter(|rule| (rule.applies)(&facts)).partition(|rule| rule.can_be_tried(&facts));
     let holding: Vec<&Rule> = tried.into_iter().filter(|rule| (rule.holds)(&facts)).collect();
-    let proof = holding.first().map_or(&[][..], |rule| rule.needs);
+    let proof: Vec<_> = holding.first().iter().flat_map(|rule| rule.needs.iter().chain(rule.shows)).copied().collect();
     let held_by: Vec<Resource> = holding.iter().map(|rule| rule.resource).collect();
     Attribution {
-        evidence: movers::movers(&facts, proof),
+        evidence: movers::movers(&facts, &proof),
         causes: causes::causes(&facts, &held_by),
         unreadable: untried.iter().map(|rule| rule.without).collect(),
         held_by,

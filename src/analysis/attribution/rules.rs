@@ -6,15 +6,17 @@ use super::facts::Facts;
 use super::network;
 use crate::vocab::finding::{Kind, Resource};
 
-/// A row, by its source and its name.
+/// A row, by its source, or its source and device, and its name.
 pub(super) type RowName = (&'static str, &'static str);
 
 /// What names a resource.
 pub(super) struct Rule {
     /// The resource.
     pub(super) resource: Resource,
-    /// The rows without which it cannot be tried; evidence names them first once it holds.
+    /// The rows without which it cannot be tried.
     pub(super) needs: &'static [RowName],
+    /// Rows that prove it where they are read. Evidence names these and those above first once it holds.
+    pub(super) shows: &'static [RowName],
     /// What is said where one of them is not read on this node.
     pub(super) without: &'static str,
     /// Whether it has any bearing on what runs and on what was found.
@@ -31,6 +33,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         resource: Resource::Generator,
         needs: &[("cpu", "busy"), ("disk", "queue")],
+        shows: &[],
         without: "load generator (no CPU or no disk counters)",
         applies: |f| f.depth().is_some() && !f.loads_cpu(),
         holds: disk::starved,
@@ -38,6 +41,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         resource: Resource::Steal,
         needs: &[("cpu", "steal")],
+        shows: &[],
         without: "CPU steal (not counted by this kernel)",
         applies: |_| true,
         holds: cpu::stolen,
@@ -45,6 +49,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         resource: Resource::Thermal,
         needs: &[("clock", "median"), ("cpu", "busy")],
+        shows: &[("thermal", "temperature"), ("thermal", "throttles")],
         without: "heat (no CPU clocks)",
         applies: |_| true,
         holds: cpu::hot,
@@ -52,6 +57,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         resource: Resource::PowerCap,
         needs: &[("clock", "median"), ("cpu", "busy")],
+        shows: &[("thermal", "power limits")],
         without: "power limit (no CPU clocks)",
         applies: |_| true,
         holds: cpu::held_cool,
@@ -59,14 +65,23 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         resource: Resource::Memory,
         needs: &[("memory", "swap")],
+        shows: &[("pressure/memory", "full")],
         without: "memory (swapping not counted)",
         applies: |_| true,
         holds: cpu::short_of_memory,
     },
-    Rule { resource: Resource::CgroupLimit, needs: &[], without: "", applies: |_| true, holds: cpu::limited },
+    Rule {
+        resource: Resource::CgroupLimit,
+        needs: &[],
+        shows: &[("cgroup", "throttled"), ("cgroup", "held up")],
+        without: "",
+        applies: |_| true,
+        holds: cpu::limited,
+    },
     Rule {
         resource: Resource::DeviceHang,
         needs: &[("disk", "util"), ("disk", "w/s")],
+        shows: &[],
         without: "hanging device (no counters of the run's disk)",
         applies: |f| f.is_a_change() && !f.loads_cpu(),
         holds: disk::hangs,
@@ -74,6 +89,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         resource: Resource::DiskCap,
         needs: &[("disk", "await"), ("disk", "queue")],
+        shows: &[],
         without: "rate-limited disk (no counters of the run's disk)",
         applies: |f| !f.loads_cpu(),
         holds: disk::capped,
@@ -81,6 +97,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         resource: Resource::Disk,
         needs: &[("disk", "util"), ("disk", "await")],
+        shows: &[("disk", "queue"), ("cpu", "iowait")],
         without: "disk (no counters of the run's disk)",
         applies: |f| !f.loads_cpu(),
         holds: disk::saturated,
@@ -88,6 +105,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         resource: Resource::Flush,
         needs: &[("memory", "dirty")],
+        shows: &[("memory", "writeback")],
         without: "write-back bursts (no count of dirty memory)",
         applies: |f| f.scene.kind == Kind::Oscillation && !f.loads_cpu() && f.buffered() != Some(false),
         holds: disk::flushes,
@@ -95,6 +113,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         resource: Resource::Nic,
         needs: &[("net", "link")],
+        shows: &[],
         without: "network link (speed not known)",
         applies: network::matters,
         holds: network::is_full,
@@ -102,6 +121,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         resource: Resource::NetworkPath,
         needs: &[("tcp", "retransmitted")],
+        shows: &[],
         without: "network path (no TCP counters)",
         applies: network::matters,
         holds: network::loses,
@@ -109,6 +129,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         resource: Resource::Cpu,
         needs: &[("cpu", "busy")],
+        shows: &[("pressure/cpu", "some")],
         without: "CPU (no CPU counters)",
         applies: |_| true,
         holds: cpu::full,
@@ -133,8 +154,9 @@ mod tests {
     #[test]
     fn every_row_that_a_rule_needs_exists_and_every_resource_has_one_rule() {
         for rule in RULES {
-            for (source, name) in rule.needs {
-                assert!(ROWS.iter().any(|r| r.source == *source && r.name == *name), "{source} {name}");
+            for (source, name) in rule.needs.iter().chain(rule.shows) {
+                let source = source.split('/').next().unwrap();
+                assert!(ROWS.iter().any(|r| r.source == source && r.name == *name), "{source} {name}");
             }
             assert_eq!(RULES.iter().filter(|r| r.resource == rule.resource).count(), 1, "{}", rule.resource);
             assert_eq!(rule.needs.is_empty(), rule.without.is_empty());
