@@ -3,8 +3,8 @@
 //! Everything here is pure: no clock, no I/O, no randomness. The same records give the same state, findings and verdict, live
 //! and replayed, in batches of any size.
 
+pub mod attribution;
 pub mod detect;
-mod evidence;
 pub mod preflight;
 #[cfg(test)]
 pub(crate) mod scenario;

@@ -2,11 +2,17 @@
 //!
 //! The same rules as in a live session ([`super::detect`]), over readings instead of records.
 
-use super::detect::{Change, Reading, Register, Track, bare, sentence};
+use std::collections::BTreeMap;
+
+use super::attribution::{Counter, Scene};
+use super::detect::{Change, Reading, Register, Track, bare, explain};
+use super::series::Series;
 use super::signal::Window;
+use super::state::{ROWS, Row};
 use crate::vocab::finding::Finding;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
+use crate::vocab::unit::Unit;
 
 pub use super::detect::About;
 
@@ -23,6 +29,33 @@ pub struct Segment {
     pub level: f64,
     /// 1.4826 times the median of their distances from it, in the same unit.
     pub spread: f64,
+}
+
+/// Readings kept of a host counter: a minute at ten a second.
+const COUNTED: usize = 600;
+
+/// A host counter by its name: `disk/vda util`.
+#[derive(Debug)]
+struct Column {
+    key: String,
+    name: String,
+    row: Option<&'static Row>,
+    series: Series,
+}
+
+impl Column {
+    fn new(name: &str) -> Self {
+        let (place, name) = name.rsplit_once(' ').unwrap_or(("", name));
+        let key = if place.contains('/') { place.to_owned() } else { format!("{place}/") };
+        let source = key.split('/').next().unwrap_or_default();
+        let row = ROWS.iter().find(|row| row.source == source && row.name == name);
+        Self { name: name.to_owned(), row, series: Series::new(COUNTED, Span::seconds(1)), key }
+    }
+
+    fn counter(&self) -> Counter<'_> {
+        let (unit, detail) = self.row.map_or((Unit::Count, false), |row| (row.unit, row.detail));
+        Counter { key: &self.key, name: &self.name, unit, detail, series: &self.series }
+    }
 }
 
 /// Readings of which it is found out whether they are made of few whole requests.
@@ -85,6 +118,7 @@ pub struct Trace {
     first: Option<(Moment, f64, Option<bool>)>,
     last: Option<Moment>,
     done: f64,
+    counters: BTreeMap<String, Column>,
     findings: Vec<Finding>,
 }
 
@@ -100,6 +134,7 @@ impl Trace {
             first: None,
             last: None,
             done: 0.0,
+            counters: BTreeMap::new(),
             findings: Vec::new(),
         }
     }
@@ -147,7 +182,33 @@ impl Trace {
     /// Takes in a reading of a host counter by the name of its row: `cpu steal`, `disk/vda util`; other names are evidence
     /// without a rule.
     pub fn counter(&mut self, name: &str, at: Moment, value: f64) {
-        let _ = (name, at, value);
+        if let Some(column) = self.counters.get_mut(name) {
+            return column.series.push(at, value);
+        }
+        let mut column = Column::new(name);
+        column.series.push(at, value);
+        self.counters.insert(name.to_owned(), column);
+    }
+
+    fn scene(&self, finding: &Finding) -> Scene<'_> {
+        let counters: Vec<Counter<'_>> = self.counters.values().map(Column::counter).collect();
+        let mut disks = counters.iter().filter_map(|c| c.key.strip_prefix("disk/"));
+        Scene {
+            device: disks.next(),
+            load: None,
+            inventory: None,
+            conditions: None,
+            kind: finding.kind,
+            unit: self.about.unit,
+            onset: finding.onset,
+            now: finding.closed.or(self.last).unwrap_or(finding.said),
+            began: None,
+            from: finding.from.map(|q| q.value),
+            to: finding.to.map(|q| q.value),
+            work_before: finding.work_before.map(|q| q.value),
+            labels: None,
+            counters,
+        }
     }
 
     /// The series is over: what is open is closed, and segments that the whole does not support are joined.
@@ -163,7 +224,8 @@ impl Trace {
         for saying in sayings {
             let mut finding = bare(&saying, &self.about);
             let at = Span(finding.onset.0).to_string();
-            finding.sentence = sentence(&saying, &finding, &at, "");
+            let scene = (!self.counters.is_empty()).then(|| self.scene(&finding));
+            explain(&saying, &mut finding, scene.as_ref(), &at);
             let change = Change { node: NodeName::default(), key: String::new(), was: saying.was, finding };
             let Some((_, finding)) = self.register.enter(change) else { continue };
             match self.findings.iter_mut().find(|f| f.id == finding.id) {

@@ -202,7 +202,7 @@ impl Keeper {
             return;
         }
         match word {
-            Word::Said(node, _, said) => self.said(place, &node, said),
+            Word::Said(node, _, said) => self.said(place, &node, *said),
             Word::Gone(node, _) => self.gone(place, &node, "its process has ended"),
         }
     }

@@ -47,7 +47,7 @@ impl NodeSpec {
 #[derive(Debug)]
 pub(super) enum Word {
     /// It has said something.
-    Said(NodeName, u32, Said),
+    Said(NodeName, u32, Box<Said>),
     /// Its line is closed: it is gone.
     Gone(NodeName, u32),
 }
@@ -91,7 +91,7 @@ impl Agent {
                 let mut lines = BufReader::new(stdout).lines();
                 while let Ok(Some(line)) = lines.next_line().await {
                     let Ok(said) = serde_json::from_str::<Said>(&line) else { continue };
-                    if words.send(Word::Said(node.clone(), number, said)).await.is_err() {
+                    if words.send(Word::Said(node.clone(), number, Box::new(said))).await.is_err() {
                         return;
                     }
                 }
@@ -135,9 +135,11 @@ pub async fn survey(spec: &NodeSpec, plan: &Plan) -> Result<Survey, String> {
     let answer = async {
         while let Some(word) = heard.recv().await {
             match word {
-                Word::Said(_, _, Said { event: Event::Surveyed(survey), .. }) => return Ok(*survey),
-                Word::Said(_, _, Said { event: Event::NodeLost { why }, .. }) => return Err(why),
-                Word::Said(..) => {}
+                Word::Said(_, _, said) => match said.event {
+                    Event::Surveyed(survey) => return Ok(*survey),
+                    Event::NodeLost { why } => return Err(why),
+                    _ => {}
+                },
                 Word::Gone(..) => break,
             }
         }

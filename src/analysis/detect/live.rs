@@ -3,17 +3,20 @@
 use super::rule::{About, Reading, Saying};
 use super::track::Track;
 use super::{Change, Detector};
-use crate::analysis::evidence;
+use crate::analysis::attribution::{Attribution, Scene, attribute, words};
 use crate::analysis::signal::Window;
 use crate::analysis::state::{RunState, State};
 use crate::vocab::event::{Event, Phase, Progress, Record};
 use crate::vocab::figure::Figure;
 use crate::vocab::finding::{Finding, Kind};
 use crate::vocab::latency::Buckets;
-use crate::vocab::moment::Moment;
+use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::{NodeName, RunName};
 use crate::vocab::plan::Limit;
 use crate::vocab::unit::{Quantity, Unit, short};
+
+/// After so long the counters, which are read once a second, have told of the time since an onset.
+const COUNTED: Span = Span::milliseconds(2_200);
 
 /// Watches every run.
 #[derive(Debug, Default)]
@@ -35,6 +38,8 @@ struct Watched {
     slowest: Option<(Moment, Buckets)>,
     last: Vec<u64>,
     figured: Moment,
+    /// What was said before the counters could tell anything of the time since its onset.
+    early: Vec<(bool, Saying)>,
 }
 
 impl Detector for Live {
@@ -100,6 +105,7 @@ impl Watched {
             slowest: None,
             last: Vec::new(),
             figured: at,
+            early: Vec::new(),
         }
     }
 
@@ -156,17 +162,32 @@ impl Watched {
     }
 
     fn tell(&mut self, run: &RunState, state: &State, out: &mut Vec<Change>) {
-        for (track, name) in [(&mut self.rate, ""), (&mut self.latency, " latency")] {
+        let now = state.node_now(&run.node);
+        if self.early.first().is_some_and(|(_, saying)| now.since(saying.onset) >= COUNTED) {
+            let (of_latency, saying) = self.early.remove(0);
+            self.say(&saying, of_latency, run, state, out);
+        }
+        for of_latency in [false, true] {
+            let track = if of_latency { &mut self.latency } else { &mut self.rate };
             if !track.has_said() {
                 continue;
             }
-            let about = *track.about();
-            for saying in track.take() {
-                let was = saying.was;
-                let finding = finding(&saying, &about, run, state);
-                out.push(Change { was, key: format!("{}{name}", run.name), ..Change::of(run, finding) });
+            for saying in track.take().collect::<Vec<_>>() {
+                self.early.retain(|(latency, early)| {
+                    *latency != of_latency || saying.was.unwrap_or(saying.kind) != early.kind
+                });
+                self.say(&saying, of_latency, run, state, out);
+                if saying.closed.is_none() && now.since(saying.onset) < COUNTED {
+                    self.early.push((of_latency, Saying { was: None, ..saying }));
+                }
             }
         }
+    }
+
+    fn say(&self, saying: &Saying, of_latency: bool, run: &RunState, state: &State, out: &mut Vec<Change>) {
+        let (track, name) = if of_latency { (&self.latency, " latency") } else { (&self.rate, "") };
+        let finding = finding(saying, track.about(), run, state);
+        out.push(Change { was: saying.was, key: format!("{}{name}", run.name), ..Change::of(run, finding) });
     }
 }
 
@@ -185,10 +206,20 @@ fn finding(saying: &Saying, about: &About, run: &RunState, state: &State) -> Fin
     let mut finding = bare(saying, about);
     finding.run = Some(run.name.clone());
     finding.iteration = run.iteration;
-    finding.evidence = evidence::movers(state, run, finding.onset);
-    let evidence = evidence::words(&finding.evidence, state, run);
-    finding.sentence = sentence(saying, &finding, &state.clock(&run.node, finding.onset).to_string(), &evidence);
+    let at = state.clock(&run.node, finding.onset).to_string();
+    let scene = Scene::of_run(state, run, &finding);
+    explain(saying, &mut finding, scene.as_ref(), &at);
     finding
+}
+
+/// Fills in what a finding's scene tells about it, and its sentence.
+pub(in crate::analysis) fn explain(saying: &Saying, finding: &mut Finding, scene: Option<&Scene<'_>>, at: &str) {
+    let attribution = scene.map(attribute);
+    let evidence = scene.zip(attribution.as_ref()).map(|(scene, attribution)| words(attribution, scene));
+    finding.sentence = sentence(saying, finding, at, &evidence.unwrap_or_default());
+    if let Some(Attribution { held_by, evidence, causes, .. }) = attribution {
+        (finding.held_by, finding.evidence, finding.causes) = (held_by, evidence, causes);
+    }
 }
 
 /// A finding without its place and its evidence.
@@ -203,7 +234,7 @@ pub(in crate::analysis) fn bare(saying: &Saying, about: &About) -> Finding {
 }
 
 /// `COLLAPSE: fell 99 % from 104 MB/s to 1.1 MB/s at 12.3 s, after 1.07 GB (said 0.3 s later); vda await 8 to 480 ms, …`
-pub(in crate::analysis) fn sentence(saying: &Saying, finding: &Finding, at: &str, evidence: &str) -> String {
+fn sentence(saying: &Saying, finding: &Finding, at: &str, evidence: &str) -> String {
     let work = finding.work_before.filter(|work| work.value > 0.0);
     let work = work.map(|work| format!(", after {}", short(work))).unwrap_or_default();
     let later = finding.said.since(finding.onset);

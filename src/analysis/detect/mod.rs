@@ -19,7 +19,7 @@ mod rule;
 mod silent;
 mod track;
 
-pub(super) use live::{bare, sentence};
+pub(super) use live::{bare, explain};
 pub(super) use register::Register;
 pub use rule::About;
 pub(super) use rule::Reading;

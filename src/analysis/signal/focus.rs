@@ -185,7 +185,7 @@ mod tests {
         (0..1000).for_each(|_| assert!(focus.push(noise(), true).ratio < 30.0));
         let found = (1..100).map(|_| focus.push(noise() - 3.0, true)).find(|c| c.ratio > 30.0).unwrap();
         assert!(found.down && (3..=8).contains(&found.after), "{found:?}");
-        let found = (1..100).map(|_| Focus::default().push(noise())).find(|c| c.ratio > 30.0);
+        let found = (1..100).map(|_| Focus::default().push(noise(), true)).find(|c| c.ratio > 30.0);
         assert_eq!(found, None);
     }
 

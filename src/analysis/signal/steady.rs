@@ -59,11 +59,6 @@ impl Steady {
         self.since
     }
 
-    /// The means of the windows, the oldest first.
-    pub(in crate::analysis) fn means(&self) -> &[f64] {
-        &self.means[..self.len]
-    }
-
     /// Begins anew.
     pub(super) fn clear(&mut self) {
         *self = Self::default();

@@ -1,6 +1,7 @@
 //! CAP: the rate is flatter than a resource that is not limited by a rule ever is.
 
 use super::{Course, Rule, Saying};
+use crate::analysis::attribution::catalogue_hit;
 use crate::analysis::signal::{KEPT, Window, quantile};
 use crate::vocab::finding::{Kind, Severity};
 use crate::vocab::moment::Moment;
@@ -55,6 +56,9 @@ impl Cap {
         let mut saying = Saying::new(Kind::Cap, severity, onset, now);
         saying.to = Some(level);
         saying.what = format!("flat within {:.1} % at {}, as under a limit", 100.0 * range, course.short(level));
+        if let Some(known) = catalogue_hit(level, course.about.unit).filter(|_| !course.about.lower_is_better) {
+            saying.what.push_str(&format!(": that of {known}"));
+        }
         course.say(&saying);
         self.open = Some(saying);
     }

@@ -4,10 +4,11 @@
 //! has become sure. How bad it is shows once the low level has lasted.
 
 use super::{Course, Rule, Saying};
+use crate::analysis::attribution::bucket;
 use crate::analysis::signal::Window;
 use crate::vocab::finding::{Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::unit::Unit;
+use crate::vocab::unit::{Quantity, Unit, short};
 
 /// A fall to this share of the level, or below, is a collapse; smaller ones are steps.
 const FALL: f64 = 0.5;
@@ -177,9 +178,8 @@ impl Collapse {
         let mut saying = Saying::new(Kind::Collapse, Severity::Warn, onset, now);
         saying.work_before = Some(work);
         // A step that turns out to go on falling is the same fault.
-        let recent = |o: &&super::Standing| {
-            matches!(o.kind, Kind::Step | Kind::Drift) && o.onset >= first.from - Span::seconds(10)
-        };
+        let recent =
+            |o: &&super::Standing| matches!(o.kind, Kind::Step | Kind::Drift) && o.onset >= first.from - SAME_FALL;
         saying.was = course.open.iter().find(recent).map(|o| o.kind);
         let lasted = course.signal.best_has_lasted();
         let mut open = Open { saying, before, n, lasted, sustained: false, back: Row::default(), high: 0 };
@@ -200,6 +200,7 @@ impl Collapse {
         let stays = f64::from(open.high) < OFTEN * f64::from(open.n);
         if !open.sustained && stays && (lasted >= SUSTAINED.0 && open.n >= SUSTAINED.1 || settled) {
             open.measure(course);
+            open.reckon(course);
             open.sustained = lasted >= SUSTAINED.0 || open.grade(course) == Severity::Info;
             if open.sustained {
                 open.saying.severity = open.grade(course);
@@ -277,6 +278,21 @@ impl Open {
         } else {
             format!("fell {fall} % from {from} to {low}")
         };
+    }
+
+    /// The size of the cache or of the credit that the fast phase has used up, from which one tells the other.
+    fn reckon(&mut self, course: &Course<'_>) {
+        let about = course.about;
+        let (Some(work), Some(to)) = (self.saying.work_before, self.saying.to) else { return };
+        if about.unit != Unit::MegabytesPerSecond || about.lower_is_better || to <= 0.0 {
+            return;
+        }
+        let fast = self.saying.onset.since(course.signal.began()).as_seconds();
+        let size = bucket(work, to * about.unit.things(), fast);
+        if size > 0.0 {
+            let size = short(Quantity::new(size, about.unit.counted()));
+            self.saying.what.push_str(&format!(" once about {size} beyond that rate were spent"));
+        }
     }
 
     /// How bad the low level is: against the floor, or what any device gives.
