@@ -148,6 +148,10 @@ impl Started {
         std::fs::read_to_string(&self.out).unwrap()
     }
 
+    pub(crate) fn err(&self) -> String {
+        std::fs::read_to_string(&self.err).unwrap()
+    }
+
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
@@ -155,7 +159,7 @@ impl Started {
     /// Waits for its end.
     pub(crate) fn finish(mut self, patience: Duration) -> Finished {
         let status = until("end of the program", patience, || self.child.try_wait().unwrap());
-        Finished { code: status.code(), out: self.out(), err: std::fs::read_to_string(&self.err).unwrap() }
+        Finished { code: status.code(), out: self.out(), err: self.err() }
     }
 }
 
