@@ -11,9 +11,11 @@ use crate::program;
 use crate::{Played, played};
 
 const LOAD: &str = "pattern: Write, block: \"4KiB\", depth: 4, size: \"16MiB\", time: \"1 s\"";
+/// Whatever the rate is: that there is one.
+const SOME: &str = "(of: \"load.mb_per_s\", at_least: Absolute(\"0.1 MB/s\"))";
 
 fn on(target: &Path, load: &str) -> Account {
-    Scene::disk(target, load).play().end()
+    Scene::disk(target, load).held_to(SOME).play().end()
 }
 
 fn full() -> Played {
@@ -57,7 +59,7 @@ fn small_blocks() -> Played {
 fn no_io_uring() -> Played {
     let disk = Disk::of(2048, 512, "rw")?;
     let setting = Setting::change("/proc/sys/kernel/io_uring_disabled", "2")?;
-    let mut play = Scene::disk(disk.path(), LOAD).play();
+    let mut play = Scene::disk(disk.path(), LOAD).held_to(SOME).play();
     // The engine was chosen; others on this machine shall have their rings again.
     drop(setting);
     Ok(play.end())

@@ -15,14 +15,14 @@ use crate::{Played, played};
 const LOAD: &str = "Integer(limit: 2000, time: \"10 s\")";
 const HEALTHY: Span = Span::seconds(2);
 
-/// The whole session, the agent with it, gets a fifth of one CPU from some moment on.
+/// The whole session, the agent with it, gets a tenth of one CPU from some moment on.
 pub(crate) fn quota() -> Played {
     let group = Group::new(Controller::Cpu, "quota")?;
     let mut scene = Scene::of(Path::new("/var/tmp"), LOAD, "");
     scene.groups.push(group.entrance());
     let mut play = scene.play();
     play.measured(HEALTHY);
-    group.quota(20)?;
+    group.quota(10)?;
     Ok(play.end())
 }
 
@@ -69,7 +69,8 @@ pub(crate) fn neighbour() -> Played {
 pub(crate) fn generator() -> Played {
     let disk = Disk::new()?;
     let load = "pattern: RandomRead, block: \"4KiB\", depth: 32, size: \"64MiB\", time: \"6 s\", direct: false";
-    Ok(Scene::disk(disk.path(), load).play().end())
+    let some = "(of: \"load.iops\", at_least: Absolute(\"100 IOPS\"))";
+    Ok(Scene::disk(disk.path(), load).held_to(some).play().end())
 }
 
 fn has_collapsed(account: &Account) {

@@ -4,7 +4,7 @@ use shakedown::vocab::event::Outcome;
 use shakedown::vocab::finding::Kind;
 use shakedown::vocab::moment::Span;
 
-use crate::common::play::{Account, Scene};
+use crate::common::play::{Account, Play, Scene};
 use crate::common::slow::{Medium, Slow};
 use crate::{Played, played};
 
@@ -46,7 +46,7 @@ fn dead_with(path: &str) -> Result<(Account, bool), String> {
     slow.hand.set(Medium { hangs: true, ..Medium::healthy(FAST) });
     let worker = play.worker();
     let account = play.end();
-    Ok((account, play.hangs(worker)))
+    Ok((account, Play::hangs(worker)))
 }
 
 pub(crate) fn dead() -> Played {

@@ -22,7 +22,8 @@ pub(crate) const RUN: &str = "load";
 
 /// What is started, where, and how it gets there.
 pub(crate) struct Scene<'a> {
-    pub(crate) plan: String,
+    run: String,
+    checks: &'static str,
     pub(crate) target: &'a Path,
     /// Control groups to enter, by the file that takes a process's number.
     pub(crate) groups: Vec<String>,
@@ -64,8 +65,14 @@ impl<'a> Scene<'a> {
     /// One run of a kernel; `more` goes behind it: `, iterations: 3`.
     pub(crate) fn of(target: &'a Path, kernel: &str, more: &str) -> Self {
         let run = format!("(name: \"{RUN}\", kernel: {kernel}{more})");
-        let plan = program::plan(&[run], "(of: \"*\", no_findings: [Collapse, Stall])");
-        Self { plan, target, groups: Vec::new(), inside: Vec::new() }
+        let checks = "(of: \"*\", no_findings: [Collapse, Stall])";
+        Self { run, checks, target, groups: Vec::new(), inside: Vec::new() }
+    }
+
+    /// Held to this and not to a level rate, where a rig is not about the rate and others work on the machine.
+    pub(crate) fn held_to(mut self, checks: &'static str) -> Self {
+        self.checks = checks;
+        self
     }
 
     /// Begins; waits for its turn where another session holds the node.
@@ -84,7 +91,7 @@ impl<'a> Scene<'a> {
 
     fn start(&self) -> Play {
         let place = Place::new();
-        let preset = place.preset("rig", &self.plan);
+        let preset = place.preset("rig", &program::plan(std::slice::from_ref(&self.run), self.checks));
         let file = place.path("rig.jsonl");
         let script = script(&self.groups);
         let mut words: Vec<&str> = vec!["-c", &script];
@@ -159,7 +166,7 @@ impl Play {
     }
 
     /// Whether a thread of this process sleeps so deep that no signal reaches it.
-    pub(crate) fn hangs(&self, process: i32) -> bool {
+    pub(crate) fn hangs(process: i32) -> bool {
         let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
         let state = |stat: String| stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
         let mut states = threads.filter_map(|t| std::fs::read_to_string(t.path().join("stat")).ok().and_then(state));
@@ -176,9 +183,11 @@ impl Play {
             assert!(Instant::now() < deadline, "the program did not end within {PATIENCE:?}: {}", self.told());
             std::thread::sleep(LOOK);
         };
+        // For a look at what a session on a rig recorded and printed.
         if let Some(directory) = std::env::var_os("SHAKEDOWN_RIGS_KEEP") {
-            let name = format!("rig-{}.jsonl", self.started.pid());
-            let _ = std::fs::copy(&self.file, Path::new(&directory).join(name));
+            let kept = Path::new(&directory).join(format!("rig-{}", self.started.pid()));
+            let _ = std::fs::copy(&self.file, kept.with_extension("jsonl"));
+            let _ = std::fs::write(kept.with_extension("txt"), self.told());
         }
         let (out, err, lasted) = (self.started.out(), self.err(), self.begun.elapsed());
         Account { code: status.code(), out, err, records: self.records(), lasted }
