@@ -55,12 +55,17 @@ enum Mark {
     Skipped,
 }
 
-/// What the finding that a person would read first was put down to.
+/// What the finding that a person would read first was put down to. Only the first resource counts: on a machine with other
+/// work the CPUs may truly be full besides.
 fn held_by(account: &Account) -> Vec<Resource> {
     let findings = account.findings();
     let of = |kind: Kind| findings.iter().find(|f| f.kind == kind);
-    let kinds = [Kind::Collapse, Kind::Stall, Kind::Generator];
-    kinds.into_iter().filter_map(of).map(|f| f.held_by.clone()).find(|held| !held.is_empty()).unwrap_or_default()
+    match of(Kind::Collapse).or(of(Kind::Stall)).or(of(Kind::Generator)) {
+        // This kind says by itself what the limit was.
+        Some(finding) if finding.kind == Kind::Generator => vec![Resource::Generator],
+        Some(finding) => finding.held_by.clone(),
+        None => Vec::new(),
+    }
 }
 
 fn mark(row: &Row, held: &[Resource]) -> Mark {
