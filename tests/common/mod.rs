@@ -34,7 +34,8 @@ pub(crate) fn until<T>(what: &str, patience: Duration, mut look: impl FnMut() ->
 
 /// Says loudly that a test cannot be done here.
 pub(crate) fn skip(name: &str, reason: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {name}: {reason}");
+    // In one piece, so that lines of tests beside it do not get in between.
+    let _ = std::io::stderr().write_all(format!("SKIPPED: {name}: {reason}\n").as_bytes());
 }
 
 /// A plan in RON, of these runs and checks.
