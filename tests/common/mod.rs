@@ -34,7 +34,8 @@ pub(crate) fn until<T>(what: &str, patience: Duration, mut look: impl FnMut() ->
 
 /// Says loudly that a test cannot be done here.
 pub(crate) fn skip(name: &str, reason: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {name}: {reason}");
+    // In one piece, so that lines of tests beside it do not get in between.
+    let _ = std::io::stderr().write_all(format!("SKIPPED: {name}: {reason}\n").as_bytes());
 }
 
 /// A plan in RON, of these runs and checks.
@@ -148,6 +149,10 @@ impl Started {
         std::fs::read_to_string(&self.out).unwrap()
     }
 
+    pub(crate) fn err(&self) -> String {
+        std::fs::read_to_string(&self.err).unwrap()
+    }
+
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
@@ -155,7 +160,7 @@ impl Started {
     /// Waits for its end.
     pub(crate) fn finish(mut self, patience: Duration) -> Finished {
         let status = until("end of the program", patience, || self.child.try_wait().unwrap());
-        Finished { code: status.code(), out: self.out(), err: std::fs::read_to_string(&self.err).unwrap() }
+        Finished { code: status.code(), out: self.out(), err: self.err() }
     }
 }
 
