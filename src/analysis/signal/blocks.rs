@@ -38,21 +38,21 @@ impl Block {
 /// All readings since the beginning.
 #[derive(Clone, Debug)]
 pub(in crate::analysis) struct Blocks {
-    blocks: [Block; BLOCKS],
+    all: [Block; BLOCKS],
     len: usize,
     width: f64,
 }
 
 impl Default for Blocks {
     fn default() -> Self {
-        Self { blocks: [Block::default(); BLOCKS], len: 0, width: 1.0 }
+        Self { all: [Block::default(); BLOCKS], len: 0, width: 1.0 }
     }
 }
 
 impl Blocks {
     /// Adds a reading; says whether a block was begun, which is when slopes are worth being taken anew.
     pub(super) fn push(&mut self, at: Moment, level: f64) -> bool {
-        if let Some(last) = self.len.checked_sub(1).map(|i| &mut self.blocks[i])
+        if let Some(last) = self.len.checked_sub(1).map(|i| &mut self.all[i])
             && last.n < self.width
         {
             *last = Block { to: at, n: last.n + 1.0, sum: last.sum + level, ..*last };
@@ -60,20 +60,20 @@ impl Blocks {
         }
         if self.len == BLOCKS {
             for i in 0..BLOCKS / 2 {
-                let (a, b) = (self.blocks[2 * i], self.blocks[2 * i + 1]);
-                self.blocks[i] = Block { from: a.from, to: b.to, n: a.n + b.n, sum: a.sum + b.sum };
+                let (a, b) = (self.all[2 * i], self.all[2 * i + 1]);
+                self.all[i] = Block { from: a.from, to: b.to, n: a.n + b.n, sum: a.sum + b.sum };
             }
             self.len = BLOCKS / 2;
             self.width *= 2.0;
         }
-        self.blocks[self.len] = Block { from: at, to: at, n: 1.0, sum: level };
+        self.all[self.len] = Block { from: at, to: at, n: 1.0, sum: level };
         self.len += 1;
         true
     }
 
     /// The blocks in order; the last may still be filling.
     pub(in crate::analysis) fn all(&self) -> &[Block] {
-        &self.blocks[..self.len]
+        &self.all[..self.len]
     }
 }
 

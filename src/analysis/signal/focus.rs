@@ -1,4 +1,4 @@
-//! FOCuS: the likelihood ratio of a change in the mean, maximised over every moment at which it may have happened.
+//! `FOCuS`: the likelihood ratio of a change in the mean, maximised over every moment at which it may have happened.
 //!
 //! After Romano, Eckley, Fearnhead and Rigaill, "Fast online changepoint detection via functional pruning CUSUM statistics",
 //! JMLR 24(81), 2023: only the vertices of the convex hulls of the cumulative sums can be the best moment. The ratio is divided

@@ -114,7 +114,7 @@ impl Signal {
         self.began_block = self.blocks.push(at, level);
         self.now.n += 1;
         if !self.now.scaled {
-            if self.now.n >= self.wanted(self.now.from, at) {
+            if self.now.n >= Self::wanted(self.now.from, at) {
                 self.scale();
             }
             return None;
@@ -129,7 +129,7 @@ impl Signal {
     }
 
     /// How many readings a scale is made of, in a segment that began at `from`.
-    fn wanted(&self, from: Moment, at: Moment) -> u64 {
+    fn wanted(from: Moment, at: Moment) -> u64 {
         let (least, most) = LEARN;
         if at.since(from) >= LEARN_FOR { least } else { most }
     }
@@ -141,7 +141,7 @@ impl Signal {
             let (late, early) = (self.recent.median(0, 5), self.recent.median(5, 5));
             late.zip(early).is_some_and(|(late, early)| late > CLIMBS * early)
         };
-        if self.n < self.wanted(self.began, at) || self.n < LONGEST_CLIMB && climbs() {
+        if self.n < Self::wanted(self.began, at) || self.n < LONGEST_CLIMB && climbs() {
             return;
         }
         self.settled = true;
@@ -156,7 +156,7 @@ impl Signal {
         let latest = self.recent.back(0).map_or(first.at, |p| p.at);
         self.now.level = self.recent.median(0, n).unwrap_or(0.0);
         self.focus = Focus::default();
-        if self.now.n >= self.wanted(first.at, latest) {
+        if self.now.n >= Self::wanted(first.at, latest) {
             self.scale();
         }
     }

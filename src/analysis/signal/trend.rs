@@ -4,7 +4,7 @@
 use super::blocks::{BLOCKS, Block};
 use crate::vocab::moment::Moment;
 
-/// Line and step have as many parameters, so twice the difference of their log-likelihoods, m·ln(S_step/S_line), tells which
+/// Line and step have as many parameters, so twice the difference of their log-likelihoods, `m·ln(S_step/S_line)`, tells which
 /// fits better; from four on it is clear.
 const CLEAR: f64 = 4.0;
 /// Blocks behind the knot at least.
