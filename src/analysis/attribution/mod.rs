@@ -5,13 +5,13 @@
 //!
 //! | resource | rule |
 //! |---|---|
-//! | load generator | the load's queue is less than half full, its disk as fast as before, one CPU >= 95 % or all >= 90 % |
 //! | CPU steal | steal >= 10 %, risen by 5 points, and a tenth of the work lost |
 //! | heat | clock <= 0.9 of before at a busy CPU, and 85 C or throttle counts |
 //! | power limit | the same, known to be cooler, or counts of the power limit |
 //! | memory | swapping above 1 MB/s, or all tasks wait for memory for 10 % of the time |
-//! | control group limit | a quota that runs out in 10 % of the periods, more than before; a rate within 2 % of `io.max` |
-//! | hanging device | busy, and nothing completed for 2 s |
+//! | control group limit | a quota that runs out in 10 % of the periods, more than before; a rate of the run or of its disk within 10 % of `io.max` |
+//! | load generator | the load's queue is less than half full, its disk as fast as before, one CPU >= 95 % or all >= 90 % |
+//! | hanging device | busy, and nothing completed for 2 s; a STALL of a disk load whose disk, where it is counted, completes nothing |
 //! | rate-limited disk | rates of 10 s or more within 0.5 %, and operations wait 1.5 times as long |
 //! | disk | util >= 90 % and await three times that of before, or the queue as long as the load makes it, or iowait >= 40 % with a queue; on NVMe and RAID never below a queue of 1.5 |
 //! | write-back bursts | an OSCILLATION, and dirty memory in a saw-tooth of 2 to 30 s |

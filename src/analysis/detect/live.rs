@@ -94,7 +94,8 @@ impl Watched {
         let meter = run.meters.iter().position(|m| m.spec.level);
         let unit = meter.and_then(|i| run.meters.get(i)).map(|m| m.spec.unit);
         let unit = unit.or(run.main_figure().map(|(_, unit)| unit)).unwrap_or(Unit::Count);
-        let about = About { unit, lower_is_better: false, reference: None, floor: floor_of(run, state) };
+        let floor = floor_of(run, state);
+        let about = About { unit, lower_is_better: false, reference: floor, floor };
         let latency = About { unit: Unit::Milliseconds, lower_is_better: true, reference: None, floor: None };
         Self {
             node: run.node.clone(),
@@ -191,7 +192,7 @@ impl Watched {
     }
 }
 
-/// The floor that the plan's own checks set for this run's figure.
+/// The floor that the plan's own checks set for this run's figure: what it is held against, and below which a fall is a fault.
 fn floor_of(run: &RunState, state: &State) -> Option<f64> {
     let (figure, _) = run.main_figure()?;
     let of = format!("{}.{figure}", run.name);

@@ -171,7 +171,7 @@ impl Focus {
 mod tests {
     use super::*;
 
-    /// Close to normal: the sum of twelve uniform numbers of SplitMix64.
+    /// Close to normal: the sum of twelve uniform numbers of `SplitMix64`.
     fn noise(seed: u64) -> impl FnMut() -> f64 {
         let mut state = seed;
         let mut uniform = move || {
