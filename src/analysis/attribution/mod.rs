@@ -55,7 +55,7 @@ pub struct Attribution {
     pub evidence: Vec<Evidence>,
     /// What may be behind it, proven causes first, at most four.
     pub causes: Vec<Cause>,
-    /// The rules that could not be tried on this node, with what is missing.
+    /// The rules that could not be tried on this node, with what is missing: `heat (no CPU clocks)`.
     pub unreadable: Vec<&'static str>,
 }
 
@@ -116,7 +116,8 @@ pub fn words(attribution: &Attribution, scene: &Scene<'_>) -> String {
         [] => said.push_str(" -> resource unknown"),
     }
     if attribution.held_by.is_empty() && !attribution.unreadable.is_empty() {
-        said.push_str(&format!("; not tried: {}", attribution.unreadable.join(", ")));
+        let rules: Vec<&str> = attribution.unreadable.iter().filter_map(|rule| rule.split(" (").next()).collect();
+        said.push_str(&format!("; not tried for want of counters: {}", rules.join(", ")));
     }
     said
 }
@@ -154,10 +155,10 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said_and_what_is_not_read_as_well() {
         let unknown = said(&Stage::of(Kind::Collapse).healthy_disk());
-        assert!(unknown.starts_with("no host counter moved with it -> resource unknown; not tried: "), "{unknown}");
-        assert!(unknown.contains("heat (no CPU clocks)") && !unknown.contains("hanging device"), "{unknown}");
+        assert!(unknown.starts_with("no host counter moved with it -> resource unknown; not tried for want of counters: "), "{unknown}");
+        assert!(unknown.contains("CPU steal, heat, power limit") && !unknown.contains("hanging device"), "{unknown}");
         let blind = said(&Stage::of(Kind::Collapse).row("cpu/", "busy", 10.0, 10.0));
-        assert!(blind.contains("disk (no counters of the run's disk)"), "{blind}");
+        assert!(blind.contains("rate-limited disk, disk"), "{blind}");
         assert_eq!(said(&Stage::of(Kind::Collapse)), "no host counters on this node to explain it");
     }
 

@@ -241,12 +241,11 @@ fn sentence(saying: &Saying, finding: &Finding, at: &str, evidence: &str) -> Str
     let later = finding.said.since(finding.onset);
     let mut text = format!("{}: {} at {at}{work} (said {later} later)", finding.kind, saying.what);
     // What is no fault needs no explanation.
-    let explains = !evidence.is_empty() && !matches!(finding.kind, Kind::Recovery | Kind::Cap);
-    for part in [evidence, &saying.end].into_iter().zip([explains, !saying.end.is_empty()]) {
-        if part.1 {
-            text.push_str("; ");
-            text.push_str(part.0);
-        }
+    let explains = !matches!(finding.kind, Kind::Recovery | Kind::Cap);
+    let evidence = if explains { evidence } else { "" };
+    for part in [&saying.note, evidence, &saying.end].into_iter().filter(|part| !part.is_empty()) {
+        text.push_str("; ");
+        text.push_str(part);
     }
     text
 }
