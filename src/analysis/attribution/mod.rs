@@ -155,7 +155,10 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said_and_what_is_not_read_as_well() {
         let unknown = said(&Stage::of(Kind::Collapse).healthy_disk());
-        assert!(unknown.starts_with("no host counter moved with it -> resource unknown; not tried for want of counters: "), "{unknown}");
+        assert!(
+            unknown.starts_with("no host counter moved with it -> resource unknown; not tried for want of counters: "),
+            "{unknown}"
+        );
         assert!(unknown.contains("CPU steal, heat, power limit") && !unknown.contains("hanging device"), "{unknown}");
         let blind = said(&Stage::of(Kind::Collapse).row("cpu/", "busy", 10.0, 10.0));
         assert!(blind.contains("rate-limited disk, disk"), "{blind}");

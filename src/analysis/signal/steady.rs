@@ -26,7 +26,7 @@ pub(in crate::analysis) struct Steady {
 
 impl Steady {
     /// Takes in a reading.
-    pub(super) fn push(&mut self, at: Moment, level: f64) {
+    pub(in crate::analysis) fn push(&mut self, at: Moment, level: f64) {
         let begin = *self.begin.get_or_insert(at);
         self.n += 1;
         self.sum += level;
@@ -60,7 +60,7 @@ impl Steady {
     }
 
     /// Begins anew.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::analysis) fn clear(&mut self) {
         *self = Self::default();
     }
 }

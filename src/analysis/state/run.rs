@@ -2,8 +2,10 @@
 
 use super::host::CpuSeconds;
 use crate::analysis::series::Series;
+use crate::analysis::signal::Steady;
 use crate::vocab::event::{Event, MeterSpec, Outcome, Phase, Progress, Record, Start};
 use crate::vocab::figure::Figure;
+use crate::vocab::finding::{Finding, Kind};
 use crate::vocab::latency::Buckets;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
@@ -19,6 +21,11 @@ const SHORTEST: Span = Span::milliseconds(20);
 
 fn loads(phase: Phase) -> bool {
     matches!(phase, Phase::Ramp | Phase::Measure | Phase::Drain)
+}
+
+/// Whether what was steady is so from here on anew.
+fn disturbs(finding: &Finding) -> bool {
+    matches!(finding.kind, Kind::Collapse | Kind::Step | Kind::Stall) && finding.closed.is_none()
 }
 
 /// Where a run stands.
@@ -92,6 +99,7 @@ pub struct RunState {
     base: Option<(Moment, Vec<u64>)>,
     cpu: Option<(CpuSeconds, CpuSeconds)>,
     cpu_settled: bool,
+    steady: Steady,
 }
 
 impl RunState {
@@ -117,6 +125,7 @@ impl RunState {
             base: None,
             cpu: None,
             cpu_settled: false,
+            steady: Steady::default(),
         }
     }
 
@@ -133,6 +142,9 @@ impl RunState {
             Event::IterationEnded { run, iteration, figures, .. } if *run == self.name => {
                 let (number, figures) = (*iteration, figures.clone());
                 self.done.push(IterationState { number, ended: record.at, figures, seq: record.seq });
+            }
+            Event::Found(finding) if finding.run.as_ref() == Some(&self.name) && disturbs(finding) => {
+                self.steady.clear()
             }
             Event::RunEnded { run, outcome } if *run == self.name => self.end(outcome.clone(), record),
             Event::NodeLost { why } if self.status == Status::Running => {
@@ -167,9 +179,11 @@ impl RunState {
             Some((before, done)) if at.since(*before) >= SHORTEST => {
                 let seconds = at.since(*before).as_seconds();
                 if matches!(self.phase, Some((phase, _)) if loads(phase)) {
-                    for (meter, (a, b)) in self.meters.iter_mut().zip(done.iter().zip(&progress.done)) {
-                        meter.rate.push(at, b.saturating_sub(*a) as f64 / meter.spec.unit.things() / seconds);
+                    let mut rates = done.iter().zip(&progress.done).map(|(a, b)| b.saturating_sub(*a) as f64 / seconds);
+                    for (meter, rate) in self.meters.iter_mut().zip(&mut rates) {
+                        meter.rate.push(at, rate / meter.spec.unit.things());
                     }
+                    self.settle(at);
                 }
                 self.base = Some((at, progress.done.clone()));
             }
@@ -183,6 +197,21 @@ impl RunState {
             self.latency = latency.clone();
         }
         self.progress = Some((at, progress.clone()));
+    }
+
+    /// The level of the chart's meter, where a healthy run keeps it level.
+    fn settle(&mut self, at: Moment) {
+        let measured = matches!(self.phase, Some((Phase::Measure, _)));
+        let level = self.meters.first().filter(|m| m.spec.level && measured).and_then(|m| m.rate.last());
+        if let Some(level) = level {
+            self.steady.push(at, level.value);
+        }
+    }
+
+    /// Since when the rate on the chart is steady (SNIA's five windows, at least 25 s); none when it is not, or has ended.
+    #[must_use]
+    pub fn steady_since(&self) -> Option<Moment> {
+        self.steady.since().filter(|_| !self.is_over())
     }
 
     /// Takes in the node's CPU time; the first reading after the end is the last that counts.
