@@ -21,7 +21,9 @@ use crate::vocab::order::{AgentOrder, Hello, Work};
 use crate::vocab::plan::Run;
 
 /// How long a worker has to obey a stop; after that it is Stuck.
-const OBEY: Duration = Duration::from_secs(2);
+const OBEY: Duration = Duration::from_millis(1800);
+/// How long one that was killed has to be gone; with the time to obey, two seconds.
+const DYING: Duration = Duration::from_millis(150);
 /// The same when the runner is gone: the agent itself is to be gone within two seconds.
 const OBEY_AT_THE_END: Duration = Duration::from_millis(1200);
 
@@ -193,7 +195,12 @@ impl Agent {
 
     fn give_up(&mut self) {
         if let Some(job) = self.job.take() {
-            let run = job.abandon();
+            let (run, left) = job.abandon(DYING);
+            if let Some(process) = left {
+                self.voice.say(Event::Noted(format!(
+                    "{run}: its worker, process {process}, hangs in the kernel where no signal reaches it, and is left behind"
+                )));
+            }
             self.end_run(Event::RunEnded { run, outcome: Outcome::Stuck });
         }
     }
@@ -218,7 +225,7 @@ impl Agent {
                 Err(_) => break,
             }
         }
-        job.abandon();
+        job.abandon(Duration::ZERO);
     }
 }
 

@@ -110,6 +110,7 @@ fn target(path: PathBuf, root: &Path, mounts: &Mounts) -> Target {
         free: 0,
         total: 0,
         in_memory: false,
+        stack: String::new(),
         unusable: Some("the file system does not answer".to_owned()),
     };
     // In a thread of its own: what hangs in the kernel can be left behind there.
@@ -125,13 +126,15 @@ fn target(path: PathBuf, root: &Path, mounts: &Mounts) -> Target {
 fn examined(path: PathBuf, root: &Path, mounts: &Mounts) -> Target {
     let resolved = mounts.resolve(&path);
     let mount = mounts.over(&resolved);
+    let stack = mount.and_then(|mount| mount.memory(root, mounts));
     let mut target = Target {
         path,
         file_system: mount.map(|mount| neutral(&mount.kind)).unwrap_or_default(),
         device: mount.and_then(|mount| mount.device(root)).map(|name| neutral(&name)).unwrap_or_default(),
         free: 0,
         total: 0,
-        in_memory: mount.is_some_and(|mount| mount.in_memory(root, mounts)),
+        in_memory: stack.is_some(),
+        stack: stack.map(|stack| neutral(&stack)).unwrap_or_default(),
         unusable: None,
     };
     if mount.is_some_and(super::mount::Mount::is_remote) {
@@ -290,14 +293,8 @@ mod tests {
 
     fn run(name: &str) -> Run {
         let rate = Quantity::new(1.0, Unit::EventsPerSecond);
-        Run {
-            name: name.into(),
-            kernel: Load::Synthetic(Synthetic { rate, time: Span::seconds(1), shape: Shape::Level, noise: 0.0 }),
-            iterations: 2,
-            target: None,
-            deadline: None,
-            seed: 1,
-        }
+        let load = Synthetic { rate, time: Span::seconds(1), shape: Shape::Level, noise: 0.0 };
+        Run { iterations: 2, seed: 1, ..Run::new(name, Load::Synthetic(load)) }
     }
 
     fn plan(runs: Vec<Run>) -> Plan {

@@ -2,14 +2,10 @@
 
 use crate::vocab::moment::Span;
 use crate::vocab::name::NodeName;
-use crate::vocab::plan::Plan;
+use crate::vocab::plan::{Plan, Run};
 use crate::vocab::size::ByteSize;
 use crate::vocab::survey::{Needs, Survey, Target};
 
-/// Free space that is left alone: this share of the file system, and at least [`RESERVE_BYTES`].
-const RESERVE_SHARE: f64 = 0.05;
-/// A root file system with less than 1 GiB free begins to fail in its own services.
-const RESERVE_BYTES: u64 = 1 << 30;
 /// An idle node is below this; the load average is no use, since it remembers for a minute what is over.
 const BUSY_PERCENT: f64 = 25.0;
 
@@ -105,19 +101,30 @@ impl Preflight {
             return self.say(Weight::Refuse, format!("target {path}: {why}; name another directory with --target DIR"));
         }
         if target.in_memory {
-            let kind = &target.file_system;
+            let stack = &target.stack;
             let text = format!(
-                "target {path} lies in memory ({kind}): a disk run would measure memory; name a directory on a disk with --target DIR"
+                "target {path} lies in memory ({stack}): a disk run would measure memory; name a directory on a disk with --target DIR"
             );
             return self.say(Weight::Refuse, text);
         }
-        let uses = |n: &&Needs| plan.runs.iter().any(|r| r.name == n.run && r.target.as_ref() == Some(&target.path));
-        let disk = survey.needs.iter().filter(uses).map(|n| n.disk).max().unwrap_or(0);
-        let reserve = RESERVE_BYTES.max((target.total as f64 * RESERVE_SHARE) as u64);
-        if disk > 0 && target.free < disk.saturating_add(reserve) {
-            let size = |bytes: u64| ByteSize(bytes >> 20 << 20);
-            let (disk, reserve, free) = (size(disk), size(reserve), size(target.free));
-            self.say(Weight::Refuse, format!("target {path}: {disk} are needed and {reserve} stay free, {free} are free; name another directory with --target DIR"));
+        let here = |run: &&Run| run.target.as_ref() == Some(&target.path);
+        let disk = |run: &Run| survey.needs.iter().find(|n| n.run == run.name).map_or(0, |n| n.disk);
+        // The run that asks for most; files and reserve of the others fit where its own do.
+        let most = plan.runs.iter().filter(here).map(|run| (disk(run), run.leaves(target.total)));
+        let Some((disk, reserve)) =
+            most.filter(|(disk, _)| *disk > 0).max_by_key(|(disk, leaves)| disk.saturating_add(*leaves))
+        else {
+            return;
+        };
+        let size = |bytes: u64| ByteSize(bytes >> 20 << 20);
+        let (need, left, free) = (size(disk), size(reserve), size(target.free));
+        if target.free < disk.saturating_add(reserve) {
+            self.say(Weight::Refuse, format!("target {path}: {need} are needed and {left} stay free, {free} are free; name another directory with --target DIR, a smaller size with --set RUN.size=SIZE, or a smaller reserve with --reserve SIZE"));
+        } else {
+            self.say(
+                Weight::Note,
+                format!("target {path}: {need} of {free} that are free are taken while it runs, {left} stay free"),
+            );
         }
     }
 

@@ -43,7 +43,7 @@ impl Scenario {
     /// The same with this load, on the device `vda`.
     pub(crate) fn loading(kernel: Load, checks: Vec<Check>) -> Self {
         let labels = labels(&kernel);
-        let run = Run { name: "r".into(), kernel, iterations: 1, target: None, deadline: None, seed: 1 };
+        let run = Run { seed: 1, ..Run::new("r", kernel) };
         let plan = Plan {
             name: "p".to_owned(),
             title: "t".to_owned(),

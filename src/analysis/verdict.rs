@@ -66,6 +66,11 @@ fn soundness(run: &RunState) -> Line {
         Status::Waiting => (Decision::NotProven, "not run".to_owned()),
         Status::Running => (Decision::NotProven, "not finished: the record ends while it was running".to_owned()),
         Status::Ended(outcome) => match outcome {
+            Outcome::Sound if run.until_steady.is_some() => match run.steadiness() {
+                Some(Ok(why)) => (Decision::Pass, format!("steady: {why}; its figures are of these rounds")),
+                Some(Err(why)) => (Decision::NotProven, format!("it never became steady: {why}")),
+                None => (Decision::NotProven, "nothing tells whether it is steady".to_owned()),
+            },
             Outcome::Sound if run.done.len() < run.iterations as usize => {
                 (Decision::NotProven, "fewer iterations than asked for".to_owned())
             }
@@ -73,7 +78,7 @@ fn soundness(run: &RunState) -> Line {
             Outcome::Corrupt(why) => (Decision::Fail, format!("corrupt: {why}")),
             Outcome::Broken(why) => (Decision::NotProven, format!("broken: {why}")),
             Outcome::Unavailable(why) => (Decision::NotProven, format!("not possible on this node: {why}")),
-            Outcome::Stuck => (Decision::NotProven, "stuck: it did not end and did not heed a stop".to_owned()),
+            Outcome::Stuck => (Decision::NotProven, format!("stuck: {}", run.stuck())),
             Outcome::Stopped => (Decision::NotProven, "stopped on request".to_owned()),
         },
     };

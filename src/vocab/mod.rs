@@ -17,6 +17,7 @@ pub mod plan;
 pub mod ronfile;
 pub mod size;
 pub mod stat;
+pub mod steady;
 pub mod survey;
 pub mod text;
 pub mod unit;

@@ -47,6 +47,9 @@ pub struct Target {
     pub total: u64,
     /// Lives in memory, so that a disk run would measure memory.
     pub in_memory: bool,
+    /// What it lies on down to the memory, where it does: `ext4 on loop0 on tmpfs`.
+    #[serde(default)]
+    pub stack: String,
     /// Why it cannot be used at all: missing, not a directory, read-only, held by another session.
     pub unusable: Option<String>,
 }

@@ -151,12 +151,10 @@ pub(crate) fn a_plan() -> Plan {
         noise: 0.1,
     };
     let run = |name: &str, kernel| Run {
-        name: name.into(),
-        kernel,
-        iterations: 1,
         target: Some("/var/tmp".into()),
         deadline: Some(Span::milliseconds(1500)),
         seed: 7,
+        ..Run::new(name, kernel)
     };
     let check = |of: &str, at_least, no_findings| Check {
         of: of.to_owned(),

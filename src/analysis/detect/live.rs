@@ -51,6 +51,8 @@ impl Detector for Live {
         let Some(run) = state.run(&record.node, name) else { return };
         let watched = self.watched(record, run, state);
         match &record.event {
+            // What hangs as the counted time ends goes on hanging: Drain is no new beginning for the timers.
+            Event::Phase { phase: Phase::Drain, .. } => {}
             Event::Phase { .. } => {
                 watched.rate.pause(record.at);
                 watched.latency.pause(record.at);
@@ -111,7 +113,9 @@ impl Watched {
 
     fn read(&mut self, at: Moment, progress: &Progress, run: &RunState) {
         let phase = run.phase.map(|(phase, _)| phase);
-        if !matches!(phase, Some(Phase::Measure | Phase::Ramp)) {
+        // In Drain only operations that are still in flight tell anything; laying out a file is no part of it.
+        let drains = phase == Some(Phase::Drain) && progress.in_flight > 0;
+        if !drains && !matches!(phase, Some(Phase::Measure | Phase::Ramp)) {
             return;
         }
         let moved = progress.done != self.last;

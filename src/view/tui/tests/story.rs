@@ -61,7 +61,7 @@ const FIELDS: &[(&str, &str, &str, SampleKind)] = &[
 
 fn run(name: &str, kernel: &str, iterations: u32) -> Run {
     let kernel: Load = ron::from_str(kernel).unwrap();
-    Run { name: name.into(), kernel, iterations, target: None, deadline: None, seed: 1 }
+    Run { iterations, seed: 1, ..Run::new(name, kernel) }
 }
 
 fn check(of: &str, at_least: Limit) -> Check {
