@@ -320,14 +320,8 @@ mod tests {
     #[test]
     fn a_directory_two_runs_share_is_one_target() {
         let (_keep, path) = directory();
-        let disk = Disk {
-            pattern: Pattern::Read,
-            block: ByteSize(4096),
-            depth: 1,
-            direct: false,
-            size: ByteSize(1 << 20),
-            time: Span::seconds(1),
-        };
+        let disk = Disk::new(Pattern::Read, ByteSize(4096), ByteSize(1 << 20), Span::seconds(1));
+        let disk = Disk { direct: Some(false), ..disk };
         let run = |name: &str| Run { kernel: Load::Disk(disk.clone()), target: Some(path.clone()), ..run(name) };
         let got = take(&plan(vec![run("a"), run("b")]), Path::new("/"), &node());
         let paths: Vec<&PathBuf> = got.targets.iter().map(|target| &target.path).collect();

@@ -263,7 +263,7 @@ impl Scenario {
 /// A load of a file of 1 GiB.
 pub(crate) fn disk(pattern: Pattern, direct: bool) -> Load {
     let (block, size) = (ByteSize(1 << 20), ByteSize(1 << 30));
-    Load::Disk(Disk { pattern, block, depth: 8, direct, size, time: Span::seconds(4) })
+    Load::Disk(Disk { depth: 8, direct: Some(direct), ..Disk::new(pattern, block, size, Span::seconds(4)) })
 }
 
 fn labels(load: &Load) -> BTreeMap<String, String> {

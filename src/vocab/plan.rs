@@ -7,11 +7,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::disk::{Bound, Content, Disk, EngineChoice, Layout, Pattern};
 use super::finding::Kind;
 use super::moment::Span;
 use super::name::RunName;
 use super::size::{ByteSize, Order};
 pub use super::steady::Steady;
+use super::typed_span;
 use super::unit::Quantity;
 
 /// Everything one session does on each node, in order, and how it is judged.
@@ -165,40 +167,6 @@ impl Default for Integer {
     }
 }
 
-/// How a disk run touches its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Pattern {
-    /// From the first block to the last, again and again.
-    Read,
-    /// The same, writing.
-    Write,
-    /// Uniformly random blocks.
-    RandomRead,
-    /// The same, writing.
-    RandomWrite,
-}
-
-/// Parameters of `Disk`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Disk {
-    /// Order and direction of the accesses.
-    pub pattern: Pattern,
-    /// Bytes of one operation.
-    pub block: ByteSize,
-    /// Operations in flight.
-    #[serde(default = "one")]
-    pub depth: u32,
-    /// Past the page cache (`O_DIRECT`).
-    #[serde(default = "yes")]
-    pub direct: bool,
-    /// Bytes of the file.
-    pub size: ByteSize,
-    /// Length of one iteration.
-    #[serde(with = "typed_span")]
-    pub time: Span,
-}
-
 /// Parameters of `Synthetic`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -345,64 +313,6 @@ fn one() -> u32 {
     1
 }
 
-fn yes() -> bool {
-    true
-}
-
 fn seed() -> u64 {
     20_150_601
-}
-
-/// Spans typed as text (`"5 s"`), read through [`Quantity`].
-mod typed_span {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    use super::{Quantity, Span};
-    use crate::vocab::unit::Unit;
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    pub(super) fn serialize<S: Serializer>(span: &Span, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&text(*span))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {
-        read(Quantity::deserialize(from)?).map_err(D::Error::custom)
-    }
-
-    fn text(span: Span) -> String {
-        Quantity::new(span.as_seconds(), Unit::Seconds).to_string()
-    }
-
-    fn read(quantity: Quantity) -> Result<Span, String> {
-        let scale = match quantity.unit {
-            Unit::Seconds => 1e6,
-            Unit::Milliseconds => 1e3,
-            Unit::Microseconds => 1.0,
-            _ => return Err(format!("`{quantity}` is no time; expected one such as 5 s")),
-        };
-        let us = quantity.value * scale;
-        if (0.0..4e15).contains(&us) {
-            Ok(Span(us.round() as u64))
-        } else {
-            Err(format!("`{quantity}` is not between 0 and 126 years"))
-        }
-    }
-
-    pub(super) mod option {
-        use super::{Deserialize, Deserializer, Error, Quantity, Serializer, Span, read, text};
-
-        #[expect(clippy::ref_option, reason = "serde passes a reference")]
-        pub(in crate::vocab::plan) fn serialize<S: Serializer>(span: &Option<Span>, to: S) -> Result<S::Ok, S::Error> {
-            match span {
-                Some(span) => to.serialize_some(&text(*span)),
-                None => to.serialize_none(),
-            }
-        }
-
-        pub(in crate::vocab::plan) fn deserialize<'de, D: Deserializer<'de>>(
-            from: D,
-        ) -> Result<Option<Span>, D::Error> {
-            Option::<Quantity>::deserialize(from)?.map(read).transpose().map_err(D::Error::custom)
-        }
-    }
 }

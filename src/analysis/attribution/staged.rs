@@ -32,7 +32,7 @@ pub(super) struct Stage {
 /// A load of a disk.
 pub(super) fn disk(pattern: Pattern, depth: u32, direct: bool) -> Load {
     let (block, size) = ("1MiB".parse().unwrap(), "1GiB".parse().unwrap());
-    Load::Disk(Disk { pattern, block, depth, direct, size, time: Span::seconds(60) })
+    Load::Disk(Disk { depth, direct: Some(direct), ..Disk::new(pattern, block, size, Span::seconds(60)) })
 }
 
 impl Stage {

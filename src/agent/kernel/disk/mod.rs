@@ -77,8 +77,9 @@ impl Kernel {
         if !(1..=DEEPEST).contains(&depth) {
             return unavailable(format!("depth {depth} is not between 1 and {DEEPEST}"));
         }
-        let target = Target::open(directory, load.direct, node)?;
-        if load.direct && block % target.unit as u64 != 0 {
+        not_yet(load)?;
+        let target = Target::open(directory, load.is_direct(), node)?;
+        if load.is_direct() && block % target.unit as u64 != 0 {
             let (unit, directory) = (target.unit, directory.display());
             return unavailable(format!(
                 "direct access in {directory} needs multiples of {unit} B, not {}",
@@ -120,7 +121,7 @@ impl Kernel {
     fn lay_out(&self, stop: &Stop) -> Result<(), KernelError> {
         let block = LAYOUT_BLOCK.max(self.access.block as u64) / self.access.block as u64 * self.access.block as u64;
         let access = Access { write: true, random: false, block: block as usize, depth: LAYOUT_DEPTH };
-        let piece = if self.load.direct { self.size } else { LAYOUT_PART.next_multiple_of(block) };
+        let piece = if self.load.is_direct() { self.size } else { LAYOUT_PART.next_multiple_of(block) };
         let mut start = 0;
         while start < self.size {
             let part = start..(start + piece).min(self.size);
@@ -177,7 +178,7 @@ impl Kernel {
             Engine::Ring => "io_uring".to_owned(),
             Engine::Threads(why) => format!("{} threads (no io_uring: {why})", self.access.depth),
         };
-        let path = if self.load.direct { "direct" } else { "buffered" };
+        let path = if self.load.is_direct() { "direct" } else { "buffered" };
         let mut labels = BTreeMap::from(
             [
                 ("engine", engine),
@@ -194,11 +195,11 @@ impl Kernel {
         if self.access.write {
             labels.insert("layout".to_owned(), "overwrite".to_owned());
         }
-        if !self.access.write && !self.load.direct {
+        if !self.access.write && !self.load.is_direct() {
             let cache = "dropped before each iteration; a file that fits in memory is then read from memory";
             labels.insert("page_cache".to_owned(), cache.to_owned());
         }
-        if self.access.write && !self.load.direct {
+        if self.access.write && !self.load.is_direct() {
             labels.insert("mb_per_s_counts".to_owned(), "everything written, to the end of the flush".to_owned());
         }
         labels
@@ -210,6 +211,7 @@ impl Kernel {
             Pattern::Write => "write",
             Pattern::RandomRead => "randread",
             Pattern::RandomWrite => "randwrite",
+            Pattern::Mixed { .. } | Pattern::Copy => "",
         };
         let engine = if self.engine == Engine::Ring { "io_uring" } else { "psync --thread" };
         let (depth, block) = (self.access.depth, self.access.block);
@@ -219,7 +221,7 @@ impl Kernel {
             "fio --name=shakedown --filename={}/fio.tmp --rw={pattern} --bs={block} {depth} --ioengine={engine} --direct={} \
              --size={} --ramp_time=500ms --runtime={} --time_based --refill_buffers --unlink=1",
             self.directory.display(),
-            u8::from(self.load.direct),
+            u8::from(self.load.is_direct()),
             self.size,
             self.load.time.as_seconds().ceil()
         )
@@ -265,7 +267,7 @@ impl super::Kernel for Kernel {
     }
 
     fn iterate(&mut self, meter: &Meter, stop: &Stop) -> Result<Measured, KernelError> {
-        if !self.load.direct {
+        if !self.load.is_direct() {
             // What a system keeps cached in spite of the advice, it would also keep for others.
             let _ = rustix::fs::fadvise(&self.target.file, 0, None, Advice::DontNeed);
         }
@@ -283,9 +285,17 @@ impl super::Kernel for Kernel {
             tally: &tally,
             seconds: (window.end - window.begin) as f64 / 1e9,
             flush,
-            accepted: (self.access.write && !self.load.direct).then_some((job.bytes(), whole)),
+            accepted: (self.access.write && !self.load.is_direct()).then_some((job.bytes(), whole)),
         })
     }
+}
+
+/// Refuses what a plan can say and this kernel cannot do.
+fn not_yet(load: &Disk) -> Result<(), KernelError> {
+    let plain =
+        Disk { depth: load.depth, direct: load.direct, ..Disk::new(load.pattern, load.block, load.size, load.time) };
+    let known = !matches!(load.pattern, Pattern::Mixed { .. } | Pattern::Copy) && *load == plain;
+    if known { Ok(()) } else { Err(KernelError::Unavailable("this parameter of a disk run is not built".to_owned())) }
 }
 
 fn sync(file: &File) -> Result<(), Errno> {

@@ -8,7 +8,7 @@ const SIZE: u64 = 3 << 20;
 
 fn load(pattern: Pattern, block: u64) -> Disk {
     let time = Span::milliseconds(60);
-    Disk { pattern, block: ByteSize(block), depth: 4, direct: false, size: ByteSize(SIZE + 5), time }
+    Disk { depth: 4, direct: Some(false), ..Disk::new(pattern, ByteSize(block), ByteSize(SIZE + 5), time) }
 }
 
 fn kernel(load: &Disk, directory: &Path) -> Kernel {
@@ -61,11 +61,11 @@ fn the_threads_engine_does_the_same() {
 #[test]
 fn direct_access_where_the_file_system_has_it() {
     let directory = tempfile::tempdir_in("/var/tmp").unwrap();
-    let wanted = Disk { direct: true, ..load(Pattern::RandomWrite, 64 << 10) };
+    let wanted = Disk { direct: Some(true), ..load(Pattern::RandomWrite, 64 << 10) };
     match Kernel::new(&wanted, 1, directory.path(), &Resources::here(Path::new("/"))) {
         Ok(_) => {
             check(&wanted, |_| {});
-            let odd = Disk { direct: true, ..load(Pattern::Write, 1000) };
+            let odd = Disk { direct: Some(true), ..load(Pattern::Write, 1000) };
             let refused = Kernel::new(&odd, 1, directory.path(), &Resources::here(Path::new("/")));
             assert!(matches!(refused, Err(KernelError::Unavailable(why)) if why.contains("multiples")));
         }
