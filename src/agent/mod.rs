@@ -18,6 +18,7 @@ mod mdstat;
 pub mod meter;
 mod mount;
 mod nic;
+pub mod raw;
 pub mod resources;
 pub mod sampler;
 pub mod supervise;

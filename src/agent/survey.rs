@@ -228,7 +228,7 @@ mod tests {
     use crate::vocab::unit::{Quantity, Unit};
 
     fn node() -> Resources {
-        Resources { cpus: vec![0, 1], memory: 1 << 30, caches: None, page: 4096 }
+        Resources { cpus: vec![0, 1], ..Resources::faked() }
     }
 
     fn mountinfo(point: &Path, rest: &str) -> String {

@@ -83,7 +83,6 @@ fn find<'a>(run: &'a mut Value, parameter: &str) -> Option<&'a mut Value> {
 mod tests {
     use super::*;
     use crate::vocab::plan::Load;
-    use crate::vocab::size::ByteSize;
 
     fn quick() -> Plan {
         presets::parse(&presets::shelf(None).find("quick").unwrap()).unwrap()
@@ -97,7 +96,7 @@ mod tests {
         set(&mut plan, "cpu-float.size={\"N\":500}").unwrap();
         let run = plan.runs.iter().find(|r| &*r.name.0 == "disk-write").unwrap();
         assert_eq!(run.iterations, 7);
-        assert!(matches!(&run.kernel, Load::Disk(disk) if disk.size == ByteSize(4 << 30)));
+        assert!(matches!(&run.kernel, Load::Disk(disk) if disk.size.0 == 4 << 30));
     }
 
     #[test]

@@ -65,6 +65,11 @@ pub fn read(root: &Path, resources: &Resources) -> Inventory {
     }
 }
 
+/// Serial number and model of a whole disk, by its name in sysfs, where they are told.
+pub(super) fn identity(root: &Path, name: &str) -> (Option<String>, Option<String>) {
+    disk::identity(root, name)
+}
+
 /// Whether another machine is read than the one this runs on.
 fn captured(root: &Path) -> bool {
     root != Path::new("/")
@@ -84,7 +89,7 @@ mod tests {
     use crate::vocab::fact::Fact;
 
     fn here() -> Resources {
-        Resources { cpus: vec![0, 3], memory: 1 << 30, caches: None, page: 4096 }
+        Resources { cpus: vec![0, 3], ..Resources::faked() }
     }
 
     #[test]

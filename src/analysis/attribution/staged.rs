@@ -31,7 +31,7 @@ pub(super) struct Stage {
 
 /// A load of a disk.
 pub(super) fn disk(pattern: Pattern, depth: u32, direct: bool) -> Load {
-    let (block, size) = ("1MiB".parse().unwrap(), "1GiB".parse().unwrap());
+    let (block, size) = ("1MiB".parse().unwrap(), "1GiB".parse::<ByteSize>().unwrap());
     Load::Disk(Disk { depth, direct: Some(direct), ..Disk::new(pattern, block, size, Span::seconds(60)) })
 }
 
