@@ -83,9 +83,10 @@ pub struct Disk {
     /// What else ends an iteration.
     #[serde(default, skip_serializing_if = "is_default")]
     pub bound: Bound,
-    /// Under load before it counts.
-    #[serde(default = "ramp", with = "typed_span", skip_serializing_if = "is_ramp")]
-    pub ramp: Span,
+    /// Under load before it counts. When not given: half a second, but nothing where an iteration is bounded by bytes or begins with
+    /// holes, which are then measured whole. See [`Disk::ramp`].
+    #[serde(default, with = "typed_span::option", skip_serializing_if = "Option::is_none")]
+    pub ramp: Option<Span>,
     /// `fsync` after so many writes of a job; 0 is never.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fsync_every: u32,
@@ -126,7 +127,7 @@ impl Disk {
             size: size.into(),
             time,
             bound: Bound::default(),
-            ramp: RAMP,
+            ramp: None,
             fsync_every: 0,
             fdatasync_every: 0,
             dsync: false,
@@ -143,6 +144,19 @@ impl Disk {
     pub fn is_direct(&self) -> bool {
         self.direct.unwrap_or(self.pattern != Pattern::Copy)
     }
+
+    /// How long an iteration is under load before it counts.
+    #[must_use]
+    pub fn ramp(&self) -> Span {
+        let whole = self.bound != Bound::Time || self.is_first_write();
+        self.ramp.unwrap_or(if whole { Span::ZERO } else { RAMP })
+    }
+
+    /// Whether writes fill holes.
+    #[must_use]
+    pub fn is_first_write(&self) -> bool {
+        self.pattern.writes() && self.layout == Layout::FirstWrite
+    }
 }
 
 /// What ends an iteration before its time is over.
@@ -153,7 +167,7 @@ pub enum Bound {
     Time,
     /// Each job has touched as many bytes as its file has: sequential writes have then written it once.
     Size,
-    /// So many bytes, over all jobs.
+    /// So many bytes over all jobs, which have equal shares.
     Bytes(ByteSize),
 }
 
@@ -189,7 +203,8 @@ pub enum Layout {
     /// Blocks that were all written before.
     #[default]
     Overwrite,
-    /// Holes: each iteration begins with empty files, and writes no block twice while it is sequential.
+    /// Holes: each iteration begins with empty files and ends at the latest when as many bytes are written as they have, so that
+    /// sequential writes meet no block twice.
     FirstWrite,
 }
 
@@ -201,18 +216,9 @@ fn yes() -> bool {
     true
 }
 
-fn ramp() -> Span {
-    RAMP
-}
-
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_one(n: &u32) -> bool {
     *n == 1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_ramp(span: &Span) -> bool {
-    *span == RAMP
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -244,13 +250,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_bounded_by_bytes_is_measured_whole() {
+        assert_eq!(disk("pattern: Write").ramp(), RAMP);
+        for whole in ["bound: Size", "bound: Bytes(\"1GiB\")", "layout: FirstWrite"] {
+            assert_eq!(disk(&format!("pattern: Write, {whole}")).ramp(), Span::ZERO);
+            assert_eq!(disk(&format!("pattern: Write, {whole}, ramp: \"1 s\"")).ramp(), Span::seconds(1));
+        }
+        assert_eq!(disk("pattern: Read, layout: FirstWrite").ramp(), RAMP);
+    }
+
+    #[test]
     fn every_field_is_typed_and_reads_back() {
         let full = disk(
             "pattern: Mixed(reads: 70), depth: 8, jobs: 4, bound: Bytes(\"2GiB\"), ramp: \"2 s\", fsync_every: 16, \
              fdatasync_every: 4, dsync: true, rate: \"100 MB/s\", verify: true, content: Repeated, engine: Aio, \
              layout: FirstWrite",
         );
-        assert_eq!((full.pattern, full.ramp), (Pattern::Mixed { reads: 70, random: true }, Span::seconds(2)));
+        assert_eq!((full.pattern, full.ramp()), (Pattern::Mixed { reads: 70, random: true }, Span::seconds(2)));
         let text = serde_json::to_string(&full).unwrap();
         assert_eq!(serde_json::from_str::<Disk>(&text).unwrap(), full);
         assert!(full.pattern.reads() && full.pattern.writes() && full.pattern.is_random());
