@@ -51,7 +51,8 @@ fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop)
     let main =
         description.meters.first().map(|m| m.figure.clone().unwrap_or_else(|| m.name.clone())).unwrap_or_default();
     let meter = Arc::new(Meter::new(run.name.clone(), description.meters.len(), description.lanes, voice.clone()));
-    voice.say(Event::RunStarted(Box::new(start(description, work, kernel.takes().disk > 0))));
+    let on_disk = kernel.takes().disk > 0 || run.is_raw();
+    voice.say(Event::RunStarted(Box::new(start(description, work, on_disk))));
     let _reader = Reader::start(Arc::clone(&meter), voice.clone());
     meter.phase(Phase::Prepare);
     kernel.prepare(&meter, stop)?;
@@ -81,12 +82,13 @@ fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop)
 
 fn start(description: Description, work: &Work, on_disk: bool) -> Start {
     let mut labels = description.labels;
+    labels.extend(work.labels.clone());
     if let Some(limit) = limit(&conditions::read(Path::new("/"))) {
         labels.insert("limited_to".to_owned(), limit);
     }
     if on_disk {
         let target = target_of(work.run.target.as_deref());
-        if let Some(device) = survey::device_of(&target, Path::new("/")) {
+        if let Some(device) = survey::device_below(&work.run, &target, Path::new("/")) {
             labels.entry("device".to_owned()).or_insert(device);
         }
         labels.entry("target".to_owned()).or_insert(target.display().to_string());
@@ -169,7 +171,7 @@ mod tests {
             noise: 0.0,
         });
         let run = Run { iterations: 2, seed: 1, ..Run::new("s", kernel) };
-        Work { run, deadline: Span::seconds(60) }
+        Work { run, deadline: Span::seconds(60), labels: [].into() }
     }
 
     fn run(shape: Shape) -> (Outcome, String) {

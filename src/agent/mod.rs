@@ -21,6 +21,7 @@ mod nic;
 pub mod raw;
 pub mod resources;
 pub mod sampler;
+mod sizes;
 pub mod supervise;
 pub mod survey;
 pub mod voice;

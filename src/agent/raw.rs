@@ -125,7 +125,9 @@ impl Device {
         }
         // A claim of the kernel's own is seen only here: a ZFS pool, a file system that names another of its devices, a cluster's.
         match self.claim() {
-            Err(Errno::BUSY) => Err("the kernel has it in use (a pool of ZFS, a file system over several devices, …)".to_owned()),
+            Err(Errno::BUSY) => {
+                Err("the kernel has it in use (a pool of ZFS, a file system over several devices, …)".to_owned())
+            }
             Err(why) => Err(format!("it cannot be opened: {why}")),
             Ok(()) => Ok(()),
         }
@@ -179,9 +181,9 @@ impl Device {
         }
         let path = format!("/dev/{}", block::printed(name));
         let loops = host::names(&self.root.join("sys/class/block"));
-        let over = loops.iter().find(|other| {
-            host::value(&self.entry(other).join("loop/backing_file")).is_some_and(|file| file == path)
-        });
+        let over = loops
+            .iter()
+            .find(|other| host::value(&self.entry(other).join("loop/backing_file")).is_some_and(|file| file == path));
         over.map(|other| format!("is below {other}"))
     }
 
@@ -277,7 +279,10 @@ mod tests {
         assert_eq!(why("file"), "a file, and no block device");
         assert!(why("link").starts_with(&format!("leads to {}", directory.join("file").display())));
         assert!(why("none").contains("No such file"));
-        assert_eq!(find(Path::new("/dev/null"), Path::new("/")).unwrap_err(), "a character device, and no block device");
+        assert_eq!(
+            find(Path::new("/dev/null"), Path::new("/")).unwrap_err(),
+            "a character device, and no block device"
+        );
         assert_eq!(kind(&directory), None);
     }
 }

@@ -327,6 +327,23 @@ mod tests {
     }
 
     #[test]
+    fn a_run_until_steady_counts_its_last_rounds_and_proves_nothing_when_it_never_is() {
+        let told = |values: &[f64]| {
+            let mut told = Scenario::measuring(vec![check(absolute("80 MB/s"))]);
+            told.state.runs[0].until_steady = Some(crate::vocab::plan::Steady::default());
+            let rate = |value: f64| vec![Figure::new("mb_per_s", value, Unit::MegabytesPerSecond)];
+            let told = values.iter().fold(told, |told, value| told.iteration(rate(*value))).finish(Outcome::Sound);
+            judge(&told.state.opening.as_ref().unwrap().plan.clone(), &told.state)
+        };
+        let steady = told(&[10.0, 20.0, 100.0, 101.0, 99.0, 100.0, 100.0]);
+        assert_eq!((steady.decision, steady.lines[1].measured.as_str()), (Decision::Pass, "100 MB/s"));
+        assert!(steady.lines[0].reason.starts_with("steady: the last 5 of 7 rounds"), "{:?}", steady.lines[0]);
+        let never = told(&[200.0, 180.0, 160.0, 140.0, 120.0, 100.0]);
+        assert_eq!(never.decision, Decision::NotProven);
+        assert!(never.lines[0].reason.starts_with("it never became steady"), "{:?}", never.lines[0]);
+    }
+
+    #[test]
     fn what_was_not_measured_to_its_end_has_not_passed() {
         let stopped = judged(check(absolute("80 MB/s")), |s| s.work(100.0, 50).end(100.0, Outcome::Stopped));
         assert_eq!(stopped.decision, Decision::NotProven);

@@ -38,6 +38,12 @@ pub fn shelf(directory: Option<&Path>) -> Shelf<'_> {
 pub fn parse(book: &Book) -> Result<Plan, String> {
     let mut plan: Plan = ronfile::parse(&book.from(), &book.text)?;
     plan.name.clone_from(&book.name);
+    if let Some(i) = plan.runs.iter().position(|run| run.destroy.is_some()) {
+        let why = format!(
+            "runs[{i}].destroy: no preset destroys a device; only --destroy-data DEVICE on the command line does"
+        );
+        return Err(ronfile::locate(&book.from(), &book.text, &why));
+    }
     validate(&plan).map_err(|why| ronfile::locate(&book.from(), &book.text, &why))?;
     Ok(plan)
 }
@@ -55,6 +61,15 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
         }
         if plan.runs[..i].iter().any(|earlier| earlier.name == run.name) {
             return Err(format!("runs[{i}].name: there are two runs named `{name}`"));
+        }
+        if let Some(rule) = run.until_steady
+            && (rule.rounds < 2 || rule.rounds > run.iterations)
+        {
+            let (rounds, most) = (rule.rounds, run.iterations);
+            return Err(format!(
+                "runs[{i}].until_steady: {rounds} rounds cannot be seen in {most} iterations; expected 2 rounds or more, and as \
+                 many iterations at least"
+            ));
         }
         if run.iterations == 0 {
             return Err(format!("runs[{i}].iterations: 0 would measure nothing; expected at least 1"));

@@ -1,16 +1,14 @@
 //! From a preset and what was typed behind it to the plan that is meant.
 
-use std::path::Path;
-
 use serde_json::Value;
 
-use super::presets;
 use super::typed::RunOptions;
+use super::{presets, targets};
 use crate::shelf::Book;
 use crate::vocab::plan::{Plan, Run};
 use crate::vocab::unit::Quantity;
 
-/// The plan that is meant: the preset with `--only`, `--set`, `--roof` and `--target` applied.
+/// The plan that is meant: the preset with `--only`, `--set`, `--roof` and its targets applied.
 ///
 /// # Errors
 /// One line that names the option and what is wrong with it.
@@ -25,15 +23,9 @@ pub fn plan(book: &Book, options: &RunOptions) -> Result<Plan, String> {
         let value: Quantity = value.parse().map_err(|why| format!("--roof {text}: {why}"))?;
         plan.roofs.insert(name.to_owned(), value);
     }
-    for run in &mut plan.runs {
-        run.target.get_or_insert_with(|| absolute(&options.target));
-    }
+    targets::place(&mut plan, options)?;
     presets::validate(&plan)?;
     Ok(plan)
-}
-
-fn absolute(path: &Path) -> std::path::PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 fn keep_only(plan: &mut Plan, only: &[String]) -> Result<(), String> {

@@ -186,7 +186,9 @@ mod tests {
         assert_eq!((known.times(), known.0, known.to_string()), (None, 2 << 30, "2GiB".to_owned()));
         assert_eq!("1.5xMemory".parse::<FileSize>().unwrap().of(1000).0, 1500);
         assert_eq!("3MiB".parse::<FileSize>().unwrap(), FileSize::from(ByteSize(3 << 20)));
-        for (wrong, word) in [("4xCash", "`xCash`"), ("0xCache", "between"), ("xCache", "multiple"), ("4Cache", "`Cache`")] {
+        for (wrong, word) in
+            [("4xCash", "`xCash`"), ("0xCache", "between"), ("xCache", "multiple"), ("4Cache", "`Cache`")]
+        {
             assert!(wrong.parse::<FileSize>().unwrap_err().contains(word), "{wrong}");
         }
     }

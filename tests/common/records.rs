@@ -304,6 +304,8 @@ fn surveyed() -> BoxedStrategy<Event> {
         time: Span(n),
         loads,
         impossible,
+        open: None,
+        file: Some(n),
     });
     (vec(needs, 0..3), finite(), prop::option::of(text()))
         .prop_map(|(needs, load, held_by)| {
@@ -311,6 +313,9 @@ fn surveyed() -> BoxedStrategy<Event> {
                 targets: vec![],
                 needs,
                 memory_available: u64::MAX,
+                memory: Some(1 << 40),
+                controller_cache: None,
+                raid_controllers: vec!["megaraid_sas at 0000:01:00.0".to_owned()],
                 cpus: 1,
                 load,
                 busy_percent: load,

@@ -65,6 +65,13 @@ pub fn read(root: &Path, resources: &Resources) -> Inventory {
     }
 }
 
+/// RAID controllers on the PCI bus: driver and address.
+pub(super) fn raid_controllers(root: &Path) -> Vec<String> {
+    let raid = adapter::read(root).into_iter().filter(|adapter| adapter.kind == "RAID");
+    raid.map(|adapter| format!("{} at {}", adapter.driver.known().map_or("no driver", String::as_str), adapter.bus))
+        .collect()
+}
+
 /// Serial number and model of a whole disk, by its name in sysfs, where they are told.
 pub(super) fn identity(root: &Path, name: &str) -> (Option<String>, Option<String>) {
     disk::identity(root, name)

@@ -9,6 +9,7 @@ use crate::vocab::finding::Kind;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::node::{Conditions, Inventory};
 use crate::vocab::plan::{Disk, Integer, Load, Pattern};
+use crate::vocab::size::ByteSize;
 use crate::vocab::unit::Unit;
 
 /// A finding at 100 s, ten seconds ago: a direct write to `vda` that fell from 100 to 10 MB/s.

@@ -253,3 +253,30 @@ fn sentence(saying: &Saying, finding: &Finding, at: &str, evidence: &str) -> Str
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::scenario::Scenario;
+    use crate::vocab::event::Outcome;
+
+    #[test]
+    fn a_hang_that_begins_as_the_counted_time_ends_is_a_stall_all_the_same() {
+        let hung = Scenario::measuring(vec![]).work(100.0, 60).work(0.0, 5).phase(Phase::Drain).work(0.0, 60);
+        let stalls = hung.found(Kind::Stall);
+        assert_eq!(stalls.len(), 1, "{:?}", hung.findings());
+        // The last completion was 0.5 s before the phase.
+        let told = hung.records.iter().find(|r| matches!(r.event, Event::Phase { phase: Phase::Drain, .. })).unwrap();
+        assert!(stalls[0].onset < told.at && stalls[0].closed.is_none(), "{:?}", stalls[0]);
+        let over = hung.finish(Outcome::Stuck);
+        assert!(over.found(Kind::Stall)[0].closed.is_some());
+    }
+
+    #[test]
+    fn a_flush_with_nothing_in_flight_and_a_layout_are_no_stall() {
+        let flush = Scenario::measuring(vec![]).work(100.0, 60).phase(Phase::Drain).work(100.0, 2).idle(60);
+        assert!(flush.found(Kind::Stall).is_empty(), "{:?}", flush.findings());
+        let layout = Scenario::measuring(vec![]).work(100.0, 60).phase(Phase::Prepare).work(0.0, 60);
+        assert!(layout.found(Kind::Stall).is_empty(), "{:?}", layout.findings());
+    }
+}

@@ -4,6 +4,7 @@ mod buffer;
 mod cost;
 mod figures;
 mod file;
+pub(super) mod fitted;
 mod job;
 mod pool;
 mod ring;
@@ -11,7 +12,7 @@ mod ring;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::Builder;
@@ -28,7 +29,7 @@ use crate::vocab::moment::Span;
 use crate::vocab::plan::{Disk, Pattern};
 use crate::vocab::unit::Unit;
 use cost::Window;
-use file::Target;
+use file::{Place, Target};
 use job::{Access, Job, Progress, Tally, nanoseconds};
 
 /// Under load before it counts.
@@ -68,7 +69,14 @@ enum Engine {
 }
 
 impl Kernel {
-    pub(super) fn new(load: &Disk, seed: u64, directory: &Path, node: &Resources) -> Result<Self, KernelError> {
+    pub(super) fn new<'a>(
+        load: &Disk,
+        seed: u64,
+        place: impl Into<Place<'a>>,
+        node: &Resources,
+    ) -> Result<Self, KernelError> {
+        let place = place.into();
+        let directory = place.path;
         let unavailable = |why: String| Err(KernelError::Unavailable(why));
         let (block, depth) = (load.block.0, load.depth);
         if !(1..=LARGEST_BLOCK).contains(&block) || load.size.0 < block {
@@ -78,7 +86,7 @@ impl Kernel {
             return unavailable(format!("depth {depth} is not between 1 and {DEEPEST}"));
         }
         not_yet(load)?;
-        let target = Target::open(directory, load.is_direct(), node)?;
+        let target = Target::open(place, load.is_direct(), node)?;
         if load.is_direct() && block % target.unit as u64 != 0 {
             let (unit, directory) = (target.unit, directory.display());
             return unavailable(format!(
@@ -255,6 +263,10 @@ impl super::Kernel for Kernel {
         self.target.has_room(self.size)?;
         self.target.reserve(self.size)?;
         self.lay_out(stop)?;
+        // A device has no blocks to give.
+        if !self.target.file.metadata().is_ok_and(|m| m.is_file()) {
+            return Ok(());
+        }
         let stored = self.target.file.metadata().map_or(u64::MAX, |m| m.blocks().saturating_mul(512));
         if stored < self.size / 10 * 9 {
             meter.note(format!(

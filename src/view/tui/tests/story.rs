@@ -148,11 +148,16 @@ impl Story {
             time: Span::seconds(seconds),
             loads: true,
             impossible: None,
+            open: None,
+            file: None,
         };
         self.say(Event::Surveyed(Box::new(Survey {
             targets: vec![],
             needs: vec![needs("cpu-float", 60), needs("memory", 60), needs("disk-write", 180), needs("disk-read", 180)],
             memory_available: 60 << 30,
+            memory: Some(64 << 30),
+            controller_cache: None,
+            raid_controllers: vec![],
             cpus: 8,
             load: 0.1,
             busy_percent: 0.0,

@@ -1,0 +1,111 @@
+//! A disk load as this node and this target can do it: what a plan may leave to the node is settled here, before any file is made.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rustix::process::{Resource, getrlimit};
+
+use super::file::{Place, Target};
+use crate::agent::kernel::{self, Description, Kernel, KernelError, Measured, Stop, Takes};
+use crate::agent::meter::Meter;
+use crate::agent::raw;
+use crate::agent::resources::Resources;
+use crate::vocab::plan::{Disk, Pattern, Run};
+use crate::vocab::size::ByteSize;
+
+/// The kernel of a disk load for the target of a run.
+pub(in crate::agent::kernel) fn build(
+    load: &Disk,
+    run: &Run,
+    target: &Path,
+    node: &Resources,
+) -> Result<Box<dyn Kernel>, KernelError> {
+    let place = Place::of(run, target);
+    let (mut load, mut labels) = (load.clone(), BTreeMap::new());
+    if let Some((_, of)) = load.size.times() {
+        return Err(KernelError::Unavailable(format!("the size {} waits for the node to know its {of:?}", load.size)));
+    }
+    if run.is_raw() {
+        labels.insert("target_is".to_owned(), fit_to_device(&mut load, run, target)?);
+    } else {
+        may_have(load.size.0)?;
+    }
+    if load.or_buffered && load.is_direct() && Target::refuses_direct(place, node)? {
+        load.direct = Some(false);
+        let why =
+            format!("buffered, as O_DIRECT is refused in {}; no baseline of direct access compares", target.display());
+        labels.insert("fallback".to_owned(), why);
+    }
+    // What was asked for has been decided.
+    load.or_buffered = false;
+    let inner = super::Kernel::new(&load, run.seed, place, node)?;
+    Ok(Box::new(Fitted { inner, labels, raw: run.is_raw(), readonly: run.readonly }))
+}
+
+/// Cuts a load to the size of a device that is its target, and refuses one that does what the plan does not allow there.
+fn fit_to_device(load: &mut Disk, run: &Run, target: &Path) -> Result<String, KernelError> {
+    let unavailable = |why: String| KernelError::Unavailable(format!("{}: {why}", target.display()));
+    if run.readonly && load.pattern.writes() {
+        let why = "it is read only in this session; --destroy-data DEVICE is what writes over a device";
+        return Err(unavailable(why.to_owned()));
+    }
+    if load.pattern == Pattern::Copy || load.jobs > 1 {
+        return Err(unavailable("a device is one file; copies and several jobs need a directory".to_owned()));
+    }
+    let device = raw::find(target, Path::new("/")).map_err(unavailable)?;
+    if device.size < load.block.0 {
+        return Err(unavailable(format!("{} B are less than a block", device.size)));
+    }
+    if load.size.0 > device.size {
+        load.size = ByteSize(device.size / load.block.0 * load.block.0).into();
+    }
+    Ok(if run.readonly { "a device, read and never written" } else { "a device, its data destroyed" }.to_owned())
+}
+
+/// A file beyond the limit of the process would be cut off by a signal; it is refused before it is begun.
+fn may_have(size: u64) -> Result<(), KernelError> {
+    match getrlimit(Resource::Fsize).current {
+        Some(most) if most < size => Err(KernelError::Unavailable(format!(
+            "files may have {} here and the run needs {}: raise the limit (ulimit -f, RLIMIT_FSIZE), or give a smaller size",
+            ByteSize(most),
+            ByteSize(size)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The kernel with what was settled for it.
+struct Fitted {
+    inner: super::Kernel,
+    labels: BTreeMap<String, String>,
+    raw: bool,
+    readonly: bool,
+}
+
+impl kernel::Kernel for Fitted {
+    fn takes(&self) -> Takes {
+        let mut takes = self.inner.takes();
+        // A device gives no space of a file system, and what is only read is not laid out.
+        if self.raw {
+            takes.disk = 0;
+        }
+        if self.readonly {
+            takes.writes = 0;
+        }
+        takes
+    }
+
+    fn describe(&self) -> Description {
+        let mut description = self.inner.describe();
+        description.labels.extend(self.labels.clone());
+        description
+    }
+
+    fn prepare(&mut self, meter: &Meter, stop: &Stop) -> Result<(), KernelError> {
+        if self.readonly { Ok(()) } else { self.inner.prepare(meter, stop) }
+    }
+
+    fn iterate(&mut self, meter: &Meter, stop: &Stop) -> Result<Measured, KernelError> {
+        self.inner.iterate(meter, stop)
+    }
+}
