@@ -82,8 +82,7 @@ impl Device {
     pub fn line(&self) -> String {
         let told = |fact: &Option<String>, none: &str| fact.clone().unwrap_or_else(|| none.to_owned());
         let (model, serial) = (told(&self.model, "no model"), told(&self.serial, "no serial number"));
-        let size = self.size as f64 / 1e9;
-        format!("{}: {model}, {serial}, {size:.1} GB", self.path.display())
+        format!("{}: {model}, {serial}, {:.1} GB", self.path.display(), self.size as f64 / 1e9)
     }
 
     /// What it lies on down to the memory, where it does.

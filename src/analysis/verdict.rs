@@ -152,7 +152,10 @@ impl Bench<'_> {
             line.reason = format!("no {} was measured", self.check.of);
             return line;
         };
-        let unit = values.first().map_or(Unit::Count, |(_, unit, _)| *unit);
+        let unit = match self.check.statistic {
+            Statistic::Spread => Unit::Percent,
+            _ => values.first().map_or(Unit::Count, |(_, unit, _)| *unit),
+        };
         line.measured = short(Quantity::new(measured, unit));
         let bound = match bound {
             Bound::At(bound, _) => bound,
@@ -270,6 +273,7 @@ fn statistic(statistic: Statistic, values: &[f64]) -> Option<f64> {
         Statistic::Median => stat::median(values),
         Statistic::Min => values.iter().copied().reduce(f64::min),
         Statistic::Max => values.iter().copied().reduce(f64::max),
+        Statistic::Spread => stat::cv(values).map(|cv| cv * 100.0),
     }
 }
 
@@ -279,6 +283,7 @@ fn statistic_name(statistic: Statistic) -> &'static str {
         Statistic::Median => "median",
         Statistic::Min => "minimum",
         Statistic::Max => "maximum",
+        Statistic::Spread => "spread",
     }
 }
 
@@ -324,6 +329,25 @@ mod tests {
         assert_eq!((pass.decision, pass.lines[1].margin.as_str()), (Decision::Pass, "+25.0 %"));
         let fail = judged(check(absolute("250 MB/s")), |s| s.work(100.0, 50).end(100.0, Outcome::Sound));
         assert_eq!((fail.decision, fail.lines[1].margin.as_str()), (Decision::Fail, "-60.0 %"));
+    }
+
+    #[test]
+    fn a_spread_is_held_against_percent() {
+        let spread = Check {
+            statistic: Statistic::Spread,
+            at_least: None,
+            at_most: Some(absolute("10 %")),
+            ..check(absolute("1 %"))
+        };
+        let told = |values: [f64; 2]| {
+            let rate = |value: f64| vec![Figure::new("mb_per_s", value, Unit::MegabytesPerSecond)];
+            let told = Scenario::measuring(vec![spread.clone()]).iteration(rate(values[0])).iteration(rate(values[1]));
+            let told = told.finish(Outcome::Sound);
+            judge(&told.state.opening.as_ref().unwrap().plan.clone(), &told.state).lines.remove(1)
+        };
+        let (even, odd) = (told([100.0, 102.0]), told([100.0, 150.0]));
+        assert_eq!((even.decision, even.measured.as_str()), (Decision::Pass, "1.4 %"), "{even:?}");
+        assert_eq!(odd.decision, Decision::Fail);
     }
 
     #[test]

@@ -8,6 +8,10 @@ use crate::vocab::ronfile;
 
 /// The presets that are compiled in: one line each.
 const PRESETS: &[(&str, &str)] = &[
+    ("disk", include_str!("../../presets/disk.ron")),
+    ("disk-collapse", include_str!("../../presets/disk-collapse.ron")),
+    ("disk-railway", include_str!("../../presets/disk-railway.ron")),
+    ("disk-steady", include_str!("../../presets/disk-steady.ron")),
     ("quick", include_str!("../../presets/quick.ron")),
     ("synthetic-collapse", include_str!("../../presets/synthetic-collapse.ron")),
 ];
@@ -105,7 +109,15 @@ mod tests {
             let plan = parse(&shelf(None).find(name).unwrap()).unwrap();
             assert_eq!(plan.name, *name);
             assert!(!plan.title.is_empty() && !plan.about.is_empty() && !plan.checks.is_empty());
+            assert!(plan.checks.iter().all(|check| !check.why.is_empty()), "{name}");
         }
+    }
+
+    #[test]
+    fn a_collapse_is_looked_for_in_ten_minutes_at_most() {
+        let plan = parse(&shelf(None).find("disk-collapse").unwrap()).unwrap();
+        let bounds: Vec<f64> = plan.runs.iter().map(|run| run.deadline.unwrap().as_seconds()).collect();
+        assert!(bounds.iter().sum::<f64>() <= 600.0, "{bounds:?}");
     }
 
     #[test]

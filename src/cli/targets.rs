@@ -88,6 +88,15 @@ fn repeat(plan: &mut Plan, targets: &[PathBuf]) {
         }
     }
     plan.checks = checks;
+    // A roof that was given for one of them by name stays as it is.
+    for (name, roof) in plan.roofs.clone() {
+        let (run, figure) = name.split_once('.').map_or((name.as_str(), None), |(run, figure)| (run, Some(figure)));
+        for n in (0..targets.len()).filter(|_| repeated.iter().any(|name| name == run)) {
+            let run = named(run, n);
+            let of = figure.map_or_else(|| run.clone(), |figure| format!("{run}.{figure}"));
+            plan.roofs.entry(of).or_insert(roof);
+        }
+    }
     let mut runs = Vec::new();
     for run in plan.runs.drain(..) {
         if !takes_it(&run) {
@@ -129,6 +138,15 @@ mod tests {
             two.runs.iter().map(|run| format!("{} {}", run.name, run.target.as_ref().unwrap().display())).collect();
         assert_eq!(names[2..5], ["cpu-integer /a", "disk-write-1 /a", "disk-write-2 /b"]);
         assert_eq!(names.len(), 9);
+        let mut railway = presets::parse(&presets::shelf(None).find("disk-railway").unwrap()).unwrap();
+        railway.roofs.insert("disk-write-2".to_owned(), "300 MB/s".parse().unwrap());
+        repeat(&mut railway, &["/a".into(), "/b".into()]);
+        let roof = |name: &str| railway.roofs.get(name).map(ToString::to_string);
+        assert_eq!(
+            (roof("disk-write-1").as_deref(), roof("disk-write-2").as_deref()),
+            (Some("288 MB/s"), Some("300 MB/s"))
+        );
+        assert!(railway.checks.iter().any(|check| check.of == "disk-read-2.mb_per_s"));
         assert!(placed(&["--target", "/a", "--target", "/a/"]).unwrap_err().contains("given twice"));
         assert_eq!(placed(&[]).unwrap().runs[0].target.as_deref(), Some(Path::new(USUAL)));
     }

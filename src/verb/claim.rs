@@ -20,11 +20,10 @@ pub(super) fn confirm(options: &RunOptions, terminal: bool) -> Result<RunOptions
         None if options.plan => device.proof(),
         None if terminal => ask(&device)?,
         None => {
-            let why = format!(
-                "{}; say that it is meant with --yes SERIAL, its serial number, or path without one",
+            return Err(format!(
+                "--destroy-data: {}; say that it is meant with --yes SERIAL, its serial number, or its path where it has none",
                 device.line()
-            );
-            return Err(refused(why));
+            ));
         }
     };
     device.is_meant(&given).map_err(refused)?;

@@ -279,6 +279,8 @@ pub enum Statistic {
     Min,
     /// Largest.
     Max,
+    /// Coefficient of variation: the standard deviation in percent of the mean. Of less than two figures there is none.
+    Spread,
 }
 
 /// What a statistic is held against.

@@ -74,7 +74,7 @@ impl Target {
         };
         let facts = rustix::fs::statx(&file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN | StatxFlags::MNT_ID).ok();
         let mount = facts.as_ref().filter(|f| f.stx_mask & StatxFlags::MNT_ID.bits() != 0).map(|f| f.stx_mnt_id);
-        let (file_system, device) = mount.and_then(mounted).unwrap_or_default();
+        let (file_system, device) = mount.filter(|_| !raw).and_then(mounted).unwrap_or_default();
         let aligns = facts.as_ref().filter(|f| f.stx_mask & StatxFlags::DIOALIGN.bits() != 0);
         if direct {
             let flags = rustix::fs::fcntl_getfl(&file).unwrap_or(OFlags::RDWR);
