@@ -31,15 +31,15 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// An empty file, with `O_DIRECT` where asked for and possible.
-    pub(super) fn open(directory: &Path, direct: bool, node: &Resources) -> Result<Self, KernelError> {
+    /// An empty file, with `O_DIRECT` where asked for and possible, and with `O_DSYNC` where asked for.
+    pub(super) fn open(directory: &Path, direct: bool, dsync: bool, node: &Resources) -> Result<Self, KernelError> {
         let unavailable = |what: &str, why: &dyn std::fmt::Display| {
             KernelError::Unavailable(format!("{what} in {}: {why}", directory.display()))
         };
         if !directory.is_dir() {
             return Err(KernelError::Unavailable(format!("{} is no directory", directory.display())));
         }
-        let file = nameless(directory).map_err(|e| unavailable("cannot make a file", &e))?;
+        let file = nameless(directory, dsync).map_err(|e| unavailable("cannot make a file", &e))?;
         let facts = rustix::fs::statx(&file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN | StatxFlags::MNT_ID).ok();
         let mount = facts.as_ref().filter(|f| f.stx_mask & StatxFlags::MNT_ID.bits() != 0).map(|f| f.stx_mnt_id);
         let (file_system, device) = mount.and_then(mounted).unwrap_or_default();
@@ -54,9 +54,9 @@ impl Target {
         }
         let logical = file.metadata().ok().and_then(|m| logical_block(m.dev()));
         let offset = aligns.map(|f| f.stx_dio_offset_align as usize);
-        let unit = logical.into_iter().chain(offset).max().unwrap_or(4096).max(1);
+        let unit = logical.into_iter().chain(offset).max().unwrap_or(node.page).max(1);
         let memory = aligns.map_or(1, |f| f.stx_dio_mem_align as usize);
-        let alignment = unit.max(memory).max(node.page).max(4096).next_power_of_two();
+        let alignment = unit.max(memory).max(node.page).next_power_of_two();
         let file = Arc::new(file);
         Ok(Self { file, unit, alignment, file_system, device, directory: directory.to_owned() })
     }
@@ -107,19 +107,29 @@ impl Target {
 }
 
 /// A file that no directory names any more.
-fn nameless(directory: &Path) -> io::Result<File> {
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+fn nameless(directory: &Path, dsync: bool) -> io::Result<File> {
+    // Unlike O_DIRECT it cannot be set later.
+    let synchronous = if dsync { OFlags::DSYNC } else { OFlags::empty() };
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | synchronous;
     match rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR) {
         Ok(file) => Ok(file.into()),
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOSYS | Errno::INVAL | Errno::NOENT) => unlinked(directory),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOSYS | Errno::INVAL | Errno::NOENT) => {
+            unlinked(directory, synchronous)
+        }
         Err(error) => Err(error.into()),
     }
 }
 
 /// The same where the file system makes no file without a name.
-fn unlinked(directory: &Path) -> io::Result<File> {
+fn unlinked(directory: &Path, flags: OFlags) -> io::Result<File> {
     let path = directory.join(format!(".shakedown-{}-{:x}", std::process::id(), crate::clock::now().0));
-    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(flags.bits() as i32)
+        .open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
 }
@@ -170,8 +180,8 @@ mod tests {
     #[test]
     fn files_have_no_name_either_way() {
         let directory = tempfile::tempdir().unwrap();
-        let target = Target::open(directory.path(), false, &here()).unwrap();
-        let other = unlinked(directory.path()).unwrap();
+        let target = Target::open(directory.path(), false, false, &here()).unwrap();
+        let other = unlinked(directory.path(), OFlags::empty()).unwrap();
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
         assert_eq!((target.file.metadata().unwrap().nlink(), other.metadata().unwrap().nlink()), (0, 0));
         assert!(target.alignment >= 4096 && target.alignment.is_multiple_of(target.unit));
@@ -182,15 +192,15 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("precious");
         std::fs::write(&path, "data").unwrap();
-        assert!(matches!(Target::open(&path, true, &here()), Err(KernelError::Unavailable(_))));
-        assert!(Target::open(&directory.path().join("missing"), true, &here()).is_err());
+        assert!(matches!(Target::open(&path, true, false, &here()), Err(KernelError::Unavailable(_))));
+        assert!(Target::open(&directory.path().join("missing"), true, false, &here()).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"data");
     }
 
     #[test]
     fn errors_tell_a_bad_device_from_a_full_one() {
         let directory = tempfile::tempdir().unwrap();
-        let target = Target::open(directory.path(), false, &here()).unwrap();
+        let target = Target::open(directory.path(), false, false, &here()).unwrap();
         let eio = target.meaning(Errno::IO, "at offset 4096 after 8192 bytes");
         assert_eq!(eio, KernelError::Corrupt("I/O error EIO at offset 4096 after 8192 bytes".to_owned()));
         assert!(matches!(target.meaning(Errno::NOSPC, ""), KernelError::Unavailable(_)));
