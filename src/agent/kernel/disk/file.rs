@@ -52,12 +52,18 @@ pub(super) struct Target {
     directory: PathBuf,
     /// Bytes that it must leave free, where a plan says so.
     reserve: Option<u64>,
-    raw: bool,
+    /// It is a device itself.
+    pub(super) raw: bool,
 }
 
 impl Target {
-    /// An empty file, with `O_DIRECT` where asked for and possible.
-    pub(super) fn open<'a>(place: impl Into<Place<'a>>, direct: bool, node: &Resources) -> Result<Self, KernelError> {
+    /// An empty file, with `O_DIRECT` where asked for and possible, and with `O_DSYNC` where asked for.
+    pub(super) fn open<'a>(
+        place: impl Into<Place<'a>>,
+        direct: bool,
+        dsync: bool,
+        node: &Resources,
+    ) -> Result<Self, KernelError> {
         let place = place.into();
         let directory = place.path;
         let raw = place.run.is_some_and(Run::is_raw);
@@ -65,8 +71,8 @@ impl Target {
             KernelError::Unavailable(format!("{what} in {}: {why}", directory.display()))
         };
         let file = match place.run {
-            Some(run) if raw => device(run, directory)?,
-            _ if directory.is_dir() => nameless(directory).map_err(|e| unavailable("cannot make a file", &e))?,
+            Some(run) if raw => device(run, directory, dsync)?,
+            _ if directory.is_dir() => nameless(directory, dsync).map_err(|e| unavailable("cannot make a file", &e))?,
             _ => {
                 let kind = raw::kind(directory).unwrap_or("missing");
                 return Err(KernelError::Unavailable(format!("{} is {kind} and no directory", directory.display())));
@@ -86,9 +92,9 @@ impl Target {
         }
         let logical = file.metadata().ok().and_then(|m| logical_block(if raw { m.rdev() } else { m.dev() }));
         let offset = aligns.map(|f| f.stx_dio_offset_align as usize);
-        let unit = logical.into_iter().chain(offset).max().unwrap_or(4096).max(1);
+        let unit = logical.into_iter().chain(offset).max().unwrap_or(node.page).max(1);
         let memory = aligns.map_or(1, |f| f.stx_dio_mem_align as usize);
-        let alignment = unit.max(memory).max(node.page).max(4096).next_power_of_two();
+        let alignment = unit.max(memory).max(node.page).next_power_of_two();
         let file = Arc::new(file);
         let reserve = place.run.and_then(|run| run.reserve).map(|reserve| reserve.0);
         Ok(Self { file, unit, alignment, file_system, device, directory: directory.to_owned(), reserve, raw })
@@ -96,9 +102,9 @@ impl Target {
 
     /// Whether direct access is refused there, though everything else would go.
     pub(super) fn refuses_direct(place: Place<'_>, node: &Resources) -> Result<bool, KernelError> {
-        let buffered = Self::open(place, false, node)?;
+        let buffered = Self::open(place, false, false, node)?;
         drop(buffered);
-        Ok(Self::open(place, true, node).is_err())
+        Ok(Self::open(place, true, false, node).is_err())
     }
 
     /// Refuses a file that would leave the file system without its reserve: 1 GiB, or a twentieth where that is more.
@@ -163,7 +169,7 @@ impl Target {
 
 /// The device that a run names, opened for what the plan allows. Everything that speaks against it is asked again here, since the
 /// preflight was some time ago; from the opening on the kernel itself keeps others away from a device that is written.
-fn device(run: &Run, path: &Path) -> Result<File, KernelError> {
+fn device(run: &Run, path: &Path, dsync: bool) -> Result<File, KernelError> {
     let refused = |why: String| KernelError::Unavailable(format!("{}: {why}", path.display()));
     let found = || raw::find(path, Path::new("/")).map_err(refused);
     let device = found()?;
@@ -172,6 +178,7 @@ fn device(run: &Run, path: &Path) -> Result<File, KernelError> {
         device.is_meant(given).and_then(|()| device.is_free()).map_err(refused)?;
         flags = OFlags::RDWR | OFlags::EXCL;
     }
+    let flags = if dsync { flags | OFlags::DSYNC } else { flags };
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty()).map_err(|why| refused(why.to_string()))?);
     let facts = file.metadata().map_err(|why| refused(why.to_string()))?;
@@ -183,19 +190,29 @@ fn device(run: &Run, path: &Path) -> Result<File, KernelError> {
 }
 
 /// A file that no directory names any more.
-fn nameless(directory: &Path) -> io::Result<File> {
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+fn nameless(directory: &Path, dsync: bool) -> io::Result<File> {
+    // Unlike O_DIRECT it cannot be set later.
+    let synchronous = if dsync { OFlags::DSYNC } else { OFlags::empty() };
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | synchronous;
     match rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR) {
         Ok(file) => Ok(file.into()),
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOSYS | Errno::INVAL | Errno::NOENT) => unlinked(directory),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOSYS | Errno::INVAL | Errno::NOENT) => {
+            unlinked(directory, synchronous)
+        }
         Err(error) => Err(error.into()),
     }
 }
 
 /// The same where the file system makes no file without a name.
-fn unlinked(directory: &Path) -> io::Result<File> {
+fn unlinked(directory: &Path, flags: OFlags) -> io::Result<File> {
     let path = directory.join(format!(".shakedown-{}-{:x}", std::process::id(), crate::clock::now().0));
-    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(flags.bits() as i32)
+        .open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
 }
@@ -247,8 +264,8 @@ mod tests {
     #[test]
     fn files_have_no_name_either_way() {
         let directory = tempfile::tempdir().unwrap();
-        let target = Target::open(directory.path(), false, &here()).unwrap();
-        let other = unlinked(directory.path()).unwrap();
+        let target = Target::open(directory.path(), false, false, &here()).unwrap();
+        let other = unlinked(directory.path(), OFlags::empty()).unwrap();
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
         assert_eq!((target.file.metadata().unwrap().nlink(), other.metadata().unwrap().nlink()), (0, 0));
         assert!(target.alignment >= 4096 && target.alignment.is_multiple_of(target.unit));
@@ -259,15 +276,15 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("precious");
         std::fs::write(&path, "data").unwrap();
-        assert!(matches!(Target::open(&path, true, &here()), Err(KernelError::Unavailable(_))));
-        assert!(Target::open(&directory.path().join("missing"), true, &here()).is_err());
+        assert!(matches!(Target::open(&path, true, false, &here()), Err(KernelError::Unavailable(_))));
+        assert!(Target::open(&directory.path().join("missing"), true, false, &here()).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"data");
     }
 
     #[test]
     fn errors_tell_a_bad_device_from_a_full_one() {
         let directory = tempfile::tempdir().unwrap();
-        let target = Target::open(directory.path(), false, &here()).unwrap();
+        let target = Target::open(directory.path(), false, false, &here()).unwrap();
         let eio = target.meaning(Errno::IO, "at offset 4096 after 8192 bytes");
         assert_eq!(eio, KernelError::Corrupt("I/O error EIO at offset 4096 after 8192 bytes".to_owned()));
         assert!(matches!(target.meaning(Errno::NOSPC, ""), KernelError::Unavailable(_)));
