@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rustix::fs::Advice;
 use rustix::process::{Resource, getrlimit};
 
 use super::file::{Place, Target};
+use super::resident::resident;
 use crate::agent::kernel::{self, Description, Kernel, KernelError, Measured, Stop, Takes};
 use crate::agent::meter::Meter;
 use crate::agent::raw;
@@ -39,7 +41,7 @@ pub(in crate::agent::kernel) fn build(
     // What was asked for has been decided.
     load.or_buffered = false;
     let inner = super::Kernel::new(&load, run.seed, place, node)?;
-    Ok(Box::new(Fitted { inner, labels, raw: run.is_raw(), readonly: run.readonly }))
+    Ok(Box::new(Fitted { inner, labels, raw: run.is_raw(), readonly: run.readonly, page: node.page, told: false }))
 }
 
 /// Cuts a load to the size of a device that is its target, and refuses one that does what the plan does not allow there.
@@ -80,6 +82,33 @@ struct Fitted {
     labels: BTreeMap<String, String>,
     raw: bool,
     readonly: bool,
+    page: usize,
+    /// It was said already that the page cache keeps what is read.
+    told: bool,
+}
+
+/// Percent of a file that may stay in the page cache unsaid: a few pages are always under way.
+const STAYS: f64 = 2.0;
+
+impl Fitted {
+    /// Drops the files that are read from the page cache, looks whether they are gone, and says so when they are not.
+    fn says_what_stays(&self, meter: &Meter) -> bool {
+        let read = self.inner.files.iter().map(|files| files.source.as_ref().unwrap_or(&files.target));
+        let (mut stays, mut all) = (0, 0);
+        for target in read {
+            let _ = rustix::fs::fadvise(&target.file, 0, None, Advice::DontNeed);
+            stays += resident(&target.file, self.inner.size, self.page).unwrap_or(0);
+            all += self.inner.size;
+        }
+        let share = 100.0 * stays as f64 / all.max(1) as f64;
+        if share <= STAYS {
+            return false;
+        }
+        meter.note(format!(
+            "{share:.0} % of what is read stays in the page cache in spite of the advice to drop it: the figures may be those of memory"
+        ));
+        true
+    }
 }
 
 impl kernel::Kernel for Fitted {
@@ -106,6 +135,9 @@ impl kernel::Kernel for Fitted {
     }
 
     fn iterate(&mut self, meter: &Meter, stop: &Stop) -> Result<Measured, KernelError> {
+        if !self.told && !self.inner.load.is_direct() && self.inner.load.pattern.reads() {
+            self.told = self.says_what_stays(meter);
+        }
         self.inner.iterate(meter, stop)
     }
 }

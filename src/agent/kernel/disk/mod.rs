@@ -14,6 +14,7 @@ mod labels;
 mod layout;
 mod pace;
 mod pool;
+mod resident;
 mod ring;
 mod slots;
 mod tally;
