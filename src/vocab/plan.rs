@@ -81,6 +81,12 @@ const RESERVE_SHARE: f64 = 0.05;
 /// A root file system with less than 1 GiB free begins to fail in its own services.
 const RESERVE_BYTES: u64 = 1 << 30;
 
+/// Bytes that are left free on a file system of so many in all, where a plan does not say.
+#[must_use]
+pub fn usual_reserve(total: u64) -> u64 {
+    RESERVE_BYTES.max((total as f64 * RESERVE_SHARE) as u64)
+}
+
 impl Run {
     /// A run of a kernel, with everything else as a plan that does not mention it.
     #[must_use]
@@ -102,8 +108,7 @@ impl Run {
     /// Bytes that it leaves free on a file system of so many in all.
     #[must_use]
     pub fn leaves(&self, total: u64) -> u64 {
-        let usual = || RESERVE_BYTES.max((total as f64 * RESERVE_SHARE) as u64);
-        self.reserve.map_or_else(usual, |reserve| reserve.0)
+        self.reserve.map_or_else(|| usual_reserve(total), |reserve| reserve.0)
     }
 
     /// Whether its target is a block device itself, and no directory.

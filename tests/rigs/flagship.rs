@@ -41,7 +41,7 @@ fn throttled() -> Played {
 fn cached() -> Played {
     let slow = Slow::new(120e6, None)?;
     slow.hand.set(Medium { slow: 1e6, cache: CACHE, ..Medium::healthy(120e6) });
-    let more = ["--only", "direct-write", "--set", "direct-write.size=2GiB", "--set", "direct-write.time=14 s"];
+    let more = ["--only", "direct-write", "--set", "direct-write.size=2GiB", "--set", "direct-write.time=26 s"];
     Ok(Scene::preset(&slow.path, "disk-collapse", &more).play().end())
 }
 

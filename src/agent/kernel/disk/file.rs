@@ -12,10 +12,7 @@ use rustix::io::Errno;
 use crate::agent::kernel::KernelError;
 use crate::agent::raw;
 use crate::agent::resources::Resources;
-use crate::vocab::plan::Run;
-
-/// Space that is left to others on any file system.
-const LEAST_RESERVE: u64 = 1 << 30;
+use crate::vocab::plan::{Run, usual_reserve};
 
 /// Where a run puts its files, and what it may do there.
 #[derive(Clone, Copy)]
@@ -114,7 +111,7 @@ impl Target {
         }
         let space = rustix::fs::fstatvfs(&self.file).map_err(|e| KernelError::Broken(format!("statvfs: {e}")))?;
         let (free, total) = (space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize);
-        let reserve = self.reserve.unwrap_or_else(|| LEAST_RESERVE.max(total / 20));
+        let reserve = self.reserve.unwrap_or_else(|| usual_reserve(total));
         if free >= size.saturating_add(reserve) {
             return Ok(());
         }

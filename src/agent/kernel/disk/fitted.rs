@@ -64,6 +64,13 @@ fn fit_to_device(load: &mut Disk, run: &Run, target: &Path) -> Result<String, Ke
     Ok(if run.readonly { "a device, read and never written" } else { "a device, its data destroyed" }.to_owned())
 }
 
+/// fio's command line for a device in place of a file in a directory.
+fn on_device(command: &str, readonly: bool) -> String {
+    let command = command.replace(" --filename=shakedown.0.fio", "").replace("--directory=", "--filename=");
+    let command = command.replace(" --unlink=1", "");
+    if readonly { format!("{command} --readonly") } else { command }
+}
+
 /// A file beyond the limit of the process would be cut off by a signal; it is refused before it is begun.
 fn may_have(size: u64) -> Result<(), KernelError> {
     match getrlimit(Resource::Fsize).current {
@@ -127,6 +134,9 @@ impl kernel::Kernel for Fitted {
     fn describe(&self) -> Description {
         let mut description = self.inner.describe();
         description.labels.extend(self.labels.clone());
+        if self.raw {
+            description.command = on_device(&description.command, self.readonly);
+        }
         description
     }
 
@@ -139,5 +149,68 @@ impl kernel::Kernel for Fitted {
             self.told = self.says_what_stays(meter);
         }
         self.inner.iterate(meter, stop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocab::moment::Span;
+    use crate::vocab::plan::Load;
+
+    fn run(direct: bool, size: u64) -> Run {
+        let load = Disk::new(Pattern::RandomRead, ByteSize(4096), ByteSize(size), Span::milliseconds(50));
+        Run::new("r", Load::Disk(Disk { direct: Some(direct), or_buffered: direct, ..load }))
+    }
+
+    fn built(run: &Run, target: &Path) -> Result<Box<dyn Kernel>, KernelError> {
+        let Load::Disk(load) = &run.kernel else { panic!("{run:?}") };
+        build(load, run, target, &Resources::faked())
+    }
+
+    #[test]
+    fn the_command_for_a_device_names_the_device() {
+        let file = "fio --rw=read --group_reporting=1 --unlink=1 --ioengine=psync --directory=/dev/x --filename=shakedown.0.fio";
+        let expected = "fio --rw=read --group_reporting=1 --ioengine=psync --filename=/dev/x --readonly";
+        assert_eq!(on_device(file, true), expected);
+    }
+
+    #[test]
+    fn what_the_target_is_decides_what_can_be_done() {
+        let keep = tempfile::tempdir().unwrap();
+        let why = |run: &Run, path: &Path| built(run, path).map(|_| ()).unwrap_err().to_string();
+        let readonly = Run { readonly: true, ..run(false, 1 << 20) };
+        assert!(
+            why(&readonly, keep.path()).contains("a directory, and no block device"),
+            "{}",
+            why(&readonly, keep.path())
+        );
+        let mut writes = readonly.clone();
+        if let Load::Disk(load) = &mut writes.kernel {
+            load.pattern = Pattern::Write;
+        }
+        assert!(why(&writes, Path::new("/dev/null")).contains("it is read only in this session"));
+        let destroys = Run { destroy: Some("/dev/null".to_owned()), ..run(false, 1 << 20) };
+        assert!(why(&destroys, Path::new("/dev/null")).contains("a character device, and no block device"));
+        let unsettled = Run::new(
+            "r",
+            Load::Disk(Disk {
+                size: "4xCache".parse().unwrap(),
+                ..match run(false, 1).kernel {
+                    Load::Disk(load) => load,
+                    _ => panic!(),
+                }
+            }),
+        );
+        assert!(why(&unsettled, keep.path()).contains("4xCache waits"));
+    }
+
+    #[test]
+    fn a_load_falls_back_only_where_direct_access_is_refused() {
+        let keep = tempfile::tempdir_in("/var/tmp").unwrap();
+        let kernel = built(&run(true, 1 << 20), keep.path()).unwrap();
+        let labels = kernel.describe().labels;
+        assert_eq!(labels.contains_key("fallback"), labels["path"] == "buffered", "{labels:?}");
+        assert!(!built(&run(false, 1 << 20), keep.path()).unwrap().describe().labels.contains_key("fallback"));
     }
 }
