@@ -295,12 +295,14 @@ impl Fio {
             other => format!("--ioengine={other} --iodepth={depth}"),
         };
         let shown = file.display().to_string();
+        // To fio a KiB is 1000 bytes, unless it is told otherwise.
+        let (block, size) = (block.replace("iB", ""), SIZE.replace("iB", ""));
         let common = format!(
-            "--name=b --filename={shown} --size={SIZE} --direct=1 --refill_buffers=1 --norandommap=1 --group_reporting=1 \
+            "--name=b --filename={shown} --size={size} --direct=1 --refill_buffers=1 --norandommap=1 --group_reporting=1 \
              --output-format=json"
         );
         let split = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
-        let laid = [split(&common), split("--rw=write --bs=1MiB --ioengine=psync --end_fsync=1")].concat();
+        let laid = [split(&common), split("--rw=write --bs=1M --ioengine=psync --end_fsync=1")].concat();
         run(&laid);
         let load = split(&format!("--rw={pattern} --bs={block} {engine}"));
         let one = [split(&common), load.clone(), split("--io_size=4k")].concat();

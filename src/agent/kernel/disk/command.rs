@@ -133,3 +133,90 @@ fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
     if path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocab::moment::Span;
+    use crate::vocab::plan::{EngineChoice, Layout};
+    use crate::vocab::size::ByteSize;
+
+    fn plain(pattern: Pattern) -> Disk {
+        Disk::new(pattern, ByteSize(4096), ByteSize(1 << 30), Span::milliseconds(1500))
+    }
+
+    fn of(load: &Disk, engine: &Engine) -> String {
+        command(load, engine, 1 << 30, Path::new("/var/tmp"))
+    }
+
+    fn loads() -> Vec<Disk> {
+        let rate = |text: &str| Some(text.parse().unwrap());
+        let write = plain(Pattern::RandomWrite);
+        vec![
+            plain(Pattern::Read),
+            Disk { direct: Some(false), ramp: Some(Span::seconds(2)), ..plain(Pattern::RandomRead) },
+            Disk { jobs: 3, depth: 32, fsync_every: 8, fdatasync_every: 2, dsync: true, ..write.clone() },
+            Disk { layout: Layout::FirstWrite, content: Content::Zero, ..plain(Pattern::Write) },
+            Disk { bound: Bound::Size, verify: true, content: Content::Repeated, ..write.clone() },
+            Disk { bound: Bound::Bytes(ByteSize(1 << 20)), rate: rate("10 MB/s"), jobs: 2, ..write },
+            Disk { rate: rate("1000 IOPS"), ..plain(Pattern::Mixed { reads: 70, random: true }) },
+            Disk { engine: EngineChoice::Aio, ..plain(Pattern::Mixed { reads: 30, random: false }) },
+        ]
+    }
+
+    fn engines() -> [Engine; 3] {
+        [Engine::Ring(String::new()), Engine::Aio(String::new()), Engine::Threads(String::new())]
+    }
+
+    #[test]
+    fn the_command_says_what_the_plan_does() {
+        let loads = loads();
+        let [ring, _, threads] = engines();
+        let has = |load: &Disk, engine: &Engine, words: &[&str]| {
+            let command = of(load, engine);
+            let missing: Vec<&&str> = words.iter().filter(|word| !command.split(' ').any(|w| w == **word)).collect();
+            assert!(missing.is_empty(), "no {missing:?} in {command}");
+        };
+        let basic = ["--rw=read", "--bs=4096", "--size=1073741824", "--direct=1", "--runtime=1500ms", "--time_based=1"];
+        has(&loads[0], &ring, &basic);
+        has(&loads[0], &ring, &["--ramp_time=500ms", "--ioengine=io_uring", "--iodepth=1", "--numjobs=1"]);
+        has(&loads[1], &ring, &["--direct=0", "--ramp_time=2000ms", "--norandommap=1"]);
+        has(
+            &loads[2],
+            &ring,
+            &["--numjobs=3", "--iodepth=32", "--fsync=8", "--fdatasync=2", "--sync=dsync", "--overwrite=1"],
+        );
+        has(&loads[2], &threads, &["--ioengine=psync", "--thread=1", "--numjobs=32", "--filename=shakedown.2.fio"]);
+        has(&loads[3], &ring, &["--zero_buffers=1", "--fallocate=none", "--end_fsync=1"]);
+        assert!(!of(&loads[3], &ring).contains("time_based") && !of(&loads[3], &ring).contains("ramp_time"));
+        has(&loads[4], &ring, &["--io_size=1073741824", "--verify=crc32c", "--scramble_buffers=0"]);
+        has(&loads[5], &ring, &["--io_size=524288", "--rate=5000000", "--refill_buffers=1"]);
+        has(&loads[6], &ring, &["--rw=randrw", "--rwmixread=70", "--rate_iops=700,300"]);
+        has(&loads[7], &engines()[1], &["--rw=rw", "--ioengine=libaio"]);
+    }
+
+    #[test]
+    fn a_copy_is_that_of_dd_and_a_path_is_quoted() {
+        let copy = command(&plain(Pattern::Copy), &engines()[0], 1 << 30, Path::new("/a b/it's"));
+        assert_eq!(
+            copy,
+            r"dd if='/a b/it'\''s/shakedown.from' of='/a b/it'\''s/shakedown.to' bs=4096 count=262144 conv=notrunc,fsync"
+        );
+    }
+
+    #[test]
+    fn fio_takes_every_command() {
+        use std::io::Write as _;
+        if std::process::Command::new("fio").arg("--version").output().is_err() {
+            let line = "SKIPPED: fio_takes_every_command: fio is not installed\n";
+            return std::io::stderr().write_all(line.as_bytes()).unwrap();
+        }
+        for (load, engine) in loads().iter().flat_map(|load| engines().map(|engine| (load.clone(), engine))) {
+            let command = of(&load, &engine);
+            let words = command.split(' ').skip(1).chain(["--parse-only"]);
+            let output = std::process::Command::new("fio").args(words).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && said.is_empty(), "{command}\n{said}");
+        }
+    }
+}
