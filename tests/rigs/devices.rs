@@ -133,14 +133,10 @@ fn a_device_whose_partition_is_in_use_is_not_written() {
     let Some((_bench, target)) = rig(name) else { return };
     let path = target.device.path.clone();
     let table = || {
-        // A table with one partition: kind, first sector and number of sectors, at their places in the first sector of the disk.
-        let mut table = [0_u8; 512];
-        table[446 + 4] = 0x83;
-        table[446 + 8..446 + 16].copy_from_slice(&[2048_u32.to_le_bytes(), 40_960_u32.to_le_bytes()].concat());
-        table[510..].copy_from_slice(&[0x55, 0xaa]);
-        fs::write(&path, table).map_err(|e| e.to_string())?;
         run(&["losetup", "-d", &path])?;
         run(&["losetup", "-P", &path, &target.room.path.join("image-64-512").display().to_string()])?;
+        // Told to the kernel by hand: not every kernel reads tables of partitions.
+        run(&["addpart", &path, "1", "2048", "40960"])?;
         let part = format!("{path}p1");
         if Path::new(&part).exists() { Ok(part) } else { Err(format!("{part} did not come")) }
     };
@@ -175,5 +171,26 @@ fn fifos_and_links_to_devices_are_no_targets() {
     }
     let Finished { code, err, .. } = place.run(&["run", &preset, "--headless", "--target", "/dev/null"]);
     assert!(code == Some(3) && err.contains("a character device, not a directory"), "{err}");
+    assert_eq!(target.written(), 0);
+}
+
+/// On a terminal the serial number, here the path, is asked for and typed.
+#[test]
+fn a_wrong_answer_on_a_terminal_destroys_nothing() {
+    let name = "a wrong answer on a terminal";
+    let Some((_bench, target)) = rig(name) else { return };
+    let path = target.device.path.clone();
+    let place = Place::new();
+    let preset = place.preset("p", &plan(&[format!("(name: \"load\", kernel: Disk({WRITE}))")], ""));
+    let answer = place.path("answer");
+    fs::write(&answer, "/dev/sda\n").unwrap();
+    let program = crate::program::PROGRAM;
+    let line = format!("script -qec '{program} run {preset} --destroy-data {path}' /dev/null < {}", answer.display());
+    if run(&["sh", "-c", "command -v script"]).is_err() {
+        return skip(name, "there is no script");
+    }
+    let Finished { code, out, err } = place.start("sh", &["-c", &line]).finish(crate::program::PATIENCE);
+    assert!(out.contains("ALL DATA WILL BE DESTROYED on") && out.contains("Type its path to go on"), "{out}{err}");
+    assert!(out.contains("`/dev/sda` is not its path") && code == Some(3), "{code:?} {out}{err}");
     assert_eq!(target.written(), 0);
 }

@@ -45,20 +45,18 @@ fn cached() -> Played {
     Ok(Scene::preset(&slow.path, "disk-collapse", &more).play().end())
 }
 
-/// A copy through the page cache to a device of 1 MB/s; the copy falls once the device's share of the page cache is dirty.
+/// A copy through the page cache to a device of 1 MB/s, paced at 100: it falls once dirty memory is at its limit, and nothing here is
+/// made up but the device's rate.
 fn copied() -> Played {
     let disk = Disk::new()?;
-    let bdi = format!("/sys/class/bdi/{}", disk.device.number);
-    if !std::path::Path::new(&bdi).join("strict_limit").exists() {
-        return Err("this kernel has no strict_limit for a device".to_owned());
-    }
     let everyone = Everyone::new(&disk.device.number)?;
-    let _ratio = Setting::keep(&format!("{bdi}/max_ratio"))?;
-    let _most = Setting::change(&format!("{bdi}/max_bytes"), "600000000")?;
-    let _strict = Setting::change(&format!("{bdi}/strict_limit"), "1")?;
-    let more =
-        ["--only", "copy", "--set", "copy.size=768MiB", "--set", "copy.time=14 s", "--set", "copy.rate=100 MB/s"];
-    let mut play = Scene::preset(disk.path(), "disk-collapse", &more).play();
+    // Bytes and ratio are one setting; the ratio is what comes back.
+    let _ratio = Setting::keep("/proc/sys/vm/dirty_ratio")?;
+    let _background_ratio = Setting::keep("/proc/sys/vm/dirty_background_ratio")?;
+    let _most = Setting::change("/proc/sys/vm/dirty_bytes", "800000000")?;
+    let _background = Setting::change("/proc/sys/vm/dirty_background_bytes", "400000000")?;
+    let more = ["copy.size=1GiB", "copy.time=16 s", "copy.rate=100 MB/s"].map(|word| ["--set", word]).concat();
+    let mut play = Scene::preset(disk.path(), "disk-collapse", &[vec!["--only", "copy"], more].concat()).play();
     // The source is laid out by then; what is read comes from the device unhindered.
     play.phase(Phase::Ramp);
     everyone.limit(MB)?;

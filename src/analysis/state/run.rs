@@ -8,7 +8,7 @@ use crate::vocab::latency::Buckets;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
 use crate::vocab::name::RunName;
-use crate::vocab::plan::{Load, Run, Steady};
+use crate::vocab::plan::{Disk, Load, Run, Steady};
 use crate::vocab::unit::Unit;
 
 /// Readings kept of a meter as they came: a minute at ten a second.
@@ -218,6 +218,22 @@ impl RunState {
             Some(_) => "it did not heed a stop within 2 s, and was killed".to_owned(),
             None => "it said nothing, neither at its beginning nor at its end, and was killed".to_owned(),
         }
+    }
+
+    /// The disk load as it was really done: through the page cache where the plan allowed that and direct access was refused, and with
+    /// the size that a multiple came to. None for other loads.
+    #[must_use]
+    pub fn disk(&self) -> Option<Disk> {
+        let Load::Disk(load) = &self.load else { return None };
+        let label = |name: &str| self.start.as_ref()?.labels.get(name);
+        let mut load = load.clone();
+        if label("path").is_some_and(|path| path.starts_with("buffered")) {
+            load.direct = Some(false);
+        }
+        if let (Some(_), Some(size)) = (load.size.times(), label("size").and_then(|size| size.parse().ok())) {
+            load.size = size;
+        }
+        Some(load)
     }
 
     /// Whether it has ended.
