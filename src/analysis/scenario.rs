@@ -45,7 +45,7 @@ impl Scenario {
     /// The same with this load, on the device `vda`.
     pub(crate) fn loading(kernel: Load, checks: Vec<Check>) -> Self {
         let labels = labels(&kernel);
-        let run = Run { name: "r".into(), kernel, iterations: 1, target: None, deadline: None, seed: 1 };
+        let run = Run { seed: 1, ..Run::new("r", kernel) };
         let plan = Plan {
             name: "p".to_owned(),
             title: "t".to_owned(),
@@ -280,7 +280,7 @@ impl Scenario {
 /// A load of a file of 1 GiB.
 pub(crate) fn disk(pattern: Pattern, direct: bool) -> Load {
     let (block, size) = (ByteSize(1 << 20), ByteSize(1 << 30));
-    Load::Disk(Disk { pattern, block, depth: 8, direct, size, time: Span::seconds(4) })
+    Load::Disk(Disk { depth: 8, direct: Some(direct), ..Disk::new(pattern, block, size, Span::seconds(4)) })
 }
 
 fn labels(load: &Load) -> BTreeMap<String, String> {

@@ -2,6 +2,7 @@
 //!
 //! Layer 0. Nothing here does I/O, starts a thread or knows the time of day; a word that needs one of these belongs elsewhere.
 
+pub mod disk;
 pub mod event;
 pub mod fact;
 pub mod figure;
@@ -17,7 +18,9 @@ pub mod plan;
 pub mod ronfile;
 pub mod size;
 pub mod stat;
+pub mod steady;
 pub mod survey;
 pub mod text;
+mod typed_span;
 pub mod unit;
 pub mod verdict;

@@ -7,10 +7,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::disk::{Bound, Content, Disk, EngineChoice, Layout, Pattern};
 use super::finding::Kind;
 use super::moment::Span;
 use super::name::RunName;
 use super::size::{ByteSize, Order};
+pub use super::steady::Steady;
+use super::typed_span;
 use super::unit::Quantity;
 
 /// Everything one session does on each node, in order, and how it is judged.
@@ -49,15 +52,70 @@ pub struct Run {
     /// How often; the official figures are one set an iteration.
     #[serde(default = "one")]
     pub iterations: u32,
-    /// Directory in which a kernel that needs one puts its files; the session's target when not given.
+    /// Ends the iterations before that number once their main figure is steady; a run that never is proves nothing.
+    #[serde(default)]
+    pub until_steady: Option<Steady>,
+    /// Directory in which a kernel that needs one puts its files, or a block device; the session's target when not given.
     #[serde(default)]
     pub target: Option<PathBuf>,
+    /// The target is a block device that is read and never written.
+    #[serde(default)]
+    pub readonly: bool,
+    /// The target is a block device whose data is destroyed: its serial number, or its path where it has none, as a person gave it
+    /// on the command line for this session. No preset can say so.
+    #[serde(default)]
+    pub destroy: Option<String>,
+    /// Bytes of the target's file system that are left free; see [`Run::leaves`] for when it is not given.
+    #[serde(default)]
+    pub reserve: Option<ByteSize>,
     /// After this long the run is Stuck; three times the expected time and a minute when not given.
     #[serde(default, with = "typed_span::option")]
     pub deadline: Option<Span>,
     /// The seed of everything random in the run, so that it can be repeated.
     #[serde(default = "seed")]
     pub seed: u64,
+}
+
+/// Free space that is left alone: this share of the file system, and at least [`RESERVE_BYTES`].
+const RESERVE_SHARE: f64 = 0.05;
+/// A root file system with less than 1 GiB free begins to fail in its own services.
+const RESERVE_BYTES: u64 = 1 << 30;
+
+/// Bytes that are left free on a file system of so many in all, where a plan does not say.
+#[must_use]
+pub fn usual_reserve(total: u64) -> u64 {
+    RESERVE_BYTES.max((total as f64 * RESERVE_SHARE) as u64)
+}
+
+impl Run {
+    /// A run of a kernel, with everything else as a plan that does not mention it.
+    #[must_use]
+    pub fn new(name: &str, kernel: Load) -> Self {
+        Self {
+            name: name.into(),
+            kernel,
+            iterations: one(),
+            until_steady: None,
+            target: None,
+            readonly: false,
+            destroy: None,
+            reserve: None,
+            deadline: None,
+            seed: seed(),
+        }
+    }
+
+    /// Bytes that it leaves free on a file system of so many in all.
+    #[must_use]
+    pub fn leaves(&self, total: u64) -> u64 {
+        self.reserve.map_or_else(|| usual_reserve(total), |reserve| reserve.0)
+    }
+
+    /// Whether its target is a block device itself, and no directory.
+    #[must_use]
+    pub fn is_raw(&self) -> bool {
+        self.readonly || self.destroy.is_some()
+    }
 }
 
 /// The parameters of each kernel: one variant a kernel, read by the kernel's own file and nobody else.
@@ -112,40 +170,6 @@ impl Default for Integer {
     fn default() -> Self {
         Self { limit: 10_000, time: Span::seconds(5), threads: None }
     }
-}
-
-/// How a disk run touches its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Pattern {
-    /// From the first block to the last, again and again.
-    Read,
-    /// The same, writing.
-    Write,
-    /// Uniformly random blocks.
-    RandomRead,
-    /// The same, writing.
-    RandomWrite,
-}
-
-/// Parameters of `Disk`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Disk {
-    /// Order and direction of the accesses.
-    pub pattern: Pattern,
-    /// Bytes of one operation.
-    pub block: ByteSize,
-    /// Operations in flight.
-    #[serde(default = "one")]
-    pub depth: u32,
-    /// Past the page cache (`O_DIRECT`).
-    #[serde(default = "yes")]
-    pub direct: bool,
-    /// Bytes of the file.
-    pub size: ByteSize,
-    /// Length of one iteration.
-    #[serde(with = "typed_span")]
-    pub time: Span,
 }
 
 /// Parameters of `Synthetic`.
@@ -260,6 +284,8 @@ pub enum Statistic {
     Min,
     /// Largest.
     Max,
+    /// Coefficient of variation: the standard deviation in percent of the mean. Of less than two figures there is none.
+    Spread,
 }
 
 /// What a statistic is held against.
@@ -294,64 +320,6 @@ fn one() -> u32 {
     1
 }
 
-fn yes() -> bool {
-    true
-}
-
 fn seed() -> u64 {
     20_150_601
-}
-
-/// Spans typed as text (`"5 s"`), read through [`Quantity`].
-mod typed_span {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    use super::{Quantity, Span};
-    use crate::vocab::unit::Unit;
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    pub(super) fn serialize<S: Serializer>(span: &Span, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&text(*span))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {
-        read(Quantity::deserialize(from)?).map_err(D::Error::custom)
-    }
-
-    fn text(span: Span) -> String {
-        Quantity::new(span.as_seconds(), Unit::Seconds).to_string()
-    }
-
-    fn read(quantity: Quantity) -> Result<Span, String> {
-        let scale = match quantity.unit {
-            Unit::Seconds => 1e6,
-            Unit::Milliseconds => 1e3,
-            Unit::Microseconds => 1.0,
-            _ => return Err(format!("`{quantity}` is no time; expected one such as 5 s")),
-        };
-        let us = quantity.value * scale;
-        if (0.0..4e15).contains(&us) {
-            Ok(Span(us.round() as u64))
-        } else {
-            Err(format!("`{quantity}` is not between 0 and 126 years"))
-        }
-    }
-
-    pub(super) mod option {
-        use super::{Deserialize, Deserializer, Error, Quantity, Serializer, Span, read, text};
-
-        #[expect(clippy::ref_option, reason = "serde passes a reference")]
-        pub(in crate::vocab::plan) fn serialize<S: Serializer>(span: &Option<Span>, to: S) -> Result<S::Ok, S::Error> {
-            match span {
-                Some(span) => to.serialize_some(&text(*span)),
-                None => to.serialize_none(),
-            }
-        }
-
-        pub(in crate::vocab::plan) fn deserialize<'de, D: Deserializer<'de>>(
-            from: D,
-        ) -> Result<Option<Span>, D::Error> {
-            Option::<Quantity>::deserialize(from)?.map(read).transpose().map_err(D::Error::custom)
-        }
-    }
 }

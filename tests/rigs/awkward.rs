@@ -117,7 +117,7 @@ fn blocks_below_the_sector_are_refused_with_the_unit() {
 }
 
 #[test]
-fn without_io_uring_threads_do_the_work_and_it_is_said() {
+fn without_io_uring_linux_aio_does_the_work_and_it_is_said() {
     let Some(account) = played("no io_uring", no_io_uring) else { return };
     assert_eq!((account.outcome(), account.code), (Some(Outcome::Sound), Some(0)), "{}", account.line());
     let engine = |r: &shakedown::vocab::event::Record| match &r.event {
@@ -125,6 +125,6 @@ fn without_io_uring_threads_do_the_work_and_it_is_said() {
         _ => None,
     };
     let engine = account.records.iter().find_map(engine).expect("an engine");
-    assert!(engine.contains("4 threads (no io_uring"), "{engine}");
+    assert!(engine.contains("Linux AIO (no io_uring"), "{engine}");
     assert!(program::is_closed(&account.records));
 }

@@ -6,7 +6,7 @@ use super::scene::{Counter, Scene};
 use crate::analysis::series::Point;
 use crate::vocab::finding::Kind;
 use crate::vocab::moment::{Moment, Span};
-use crate::vocab::plan::{Load, Pattern};
+use crate::vocab::plan::Load;
 use crate::vocab::stat;
 use crate::vocab::unit::Unit;
 
@@ -165,7 +165,7 @@ impl<'a> Facts<'a> {
     /// Whether the load writes to a disk; without a load, whether its disk was rather written to than read.
     pub(super) fn writes(&self) -> bool {
         match self.scene.load {
-            Some(Load::Disk(disk)) => matches!(disk.pattern, Pattern::Write | Pattern::RandomWrite),
+            Some(Load::Disk(disk)) => disk.pattern.writes(),
             Some(Load::Linpack(_) | Load::Stream(_) | Load::Integer(_)) => false,
             Some(Load::Synthetic(_)) | None => {
                 let level = |row| self.on_disk(row).before.or(self.on_disk(row).after).unwrap_or(0.0);
@@ -178,7 +178,7 @@ impl<'a> Facts<'a> {
     pub(super) fn buffered(&self) -> Option<bool> {
         match (self.scene.label("path"), self.scene.load) {
             (Some(path), _) => Some(path.starts_with("buffered")),
-            (None, Some(Load::Disk(disk))) => Some(!disk.direct),
+            (None, Some(Load::Disk(disk))) => Some(!disk.is_direct()),
             _ => None,
         }
     }
@@ -186,7 +186,7 @@ impl<'a> Facts<'a> {
     /// How many operations the load keeps in flight.
     pub(super) fn depth(&self) -> Option<f64> {
         match self.scene.load {
-            Some(Load::Disk(disk)) => Some(f64::from(disk.depth)),
+            Some(Load::Disk(disk)) => Some(f64::from(disk.depth) * f64::from(disk.jobs)),
             _ => self.scene.label("depth").and_then(|depth| depth.parse().ok()),
         }
     }

@@ -9,7 +9,7 @@ use crate::vocab::event::{Event, Phase, Record};
 use crate::vocab::finding::{Cause, Finding, Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::{NodeName, RunName};
-use crate::vocab::plan::{Disk, Load, Pattern};
+use crate::vocab::plan::{Disk, Pattern};
 use crate::vocab::unit::{Quantity, Unit, short};
 
 /// When the device moved less than this share of what the run did, most of it was the cache's. Metadata, read-ahead and other users
@@ -55,8 +55,9 @@ struct Proof {
 impl Detector for Cached {
     fn observe(&mut self, record: &Record, state: &State, out: &mut Vec<Change>) {
         let Some(run) = record.event.run().and_then(|name| state.run(&record.node, name)) else { return };
-        let (Load::Disk(load), Some(node)) = (&run.load, state.nodes.get(&run.node)) else { return };
-        if writes(load) && load.direct {
+        let (Some(load), Some(node)) = (&run.disk(), state.nodes.get(&run.node)) else { return };
+        // What is read and what is written are one count in a mixed load, and two in a device.
+        if writes(load) && load.is_direct() || matches!(load.pattern, Pattern::Mixed { .. }) {
             return;
         }
         let watched = self.runs.entry((run.node.clone(), run.name.clone())).or_default();
@@ -89,13 +90,13 @@ impl Detector for Cached {
 }
 
 fn writes(load: &Disk) -> bool {
-    matches!(load.pattern, Pattern::Write | Pattern::RandomWrite)
+    load.pattern.writes()
 }
 
 /// Whether the main figure is reckoned to the end of the flush, so that what the cache took is in it with the time that it cost:
 /// MB/s of buffered writes. IOPS of random ones are those of the window alone.
 fn counts_the_flush(load: &Disk) -> bool {
-    load.pattern == Pattern::Write && !load.direct
+    matches!(load.pattern, Pattern::Write | Pattern::Copy) && !load.is_direct()
 }
 
 /// Where the time of the main figure begins.
@@ -151,10 +152,10 @@ fn prove(from: &Mark, to: &Mark, (run, node, load): (&RunState, &Node, &Disk)) -
         let words = format!("{verb} {rate} while {device} {verb} {on_device}");
         return (share < SHARE).then_some(Proof { share, words });
     }
-    if writes(load) || load.direct || from.own.is_some() {
+    if writes(load) || load.is_direct() || from.own.is_some() {
         return None;
     }
-    let (bytes, size) = (to.bytes.saturating_sub(from.bytes), load.size.0.max(1));
+    let (bytes, size) = (to.bytes.saturating_sub(from.bytes), load.size.0.saturating_mul(u64::from(load.jobs)).max(1));
     let memory = node.inventory.as_ref().map(|i| i.memory)?;
     let held = size.saturating_mul(PASSES) <= memory && bytes >= size.saturating_mul(PASSES);
     let (passes, memory) = (bytes / size, short(Quantity::new(memory as f64, Unit::Bytes)));

@@ -51,6 +51,8 @@ impl Detector for Live {
         let Some(run) = state.run(&record.node, name) else { return };
         let watched = self.watched(record, run, state);
         match &record.event {
+            // What hangs as the counted time ends goes on hanging: Drain is no new beginning for the timers.
+            Event::Phase { phase: Phase::Drain, .. } => {}
             Event::Phase { .. } => {
                 watched.rate.pause(record.at);
                 watched.latency.pause(record.at);
@@ -112,7 +114,9 @@ impl Watched {
 
     fn read(&mut self, at: Moment, progress: &Progress, run: &RunState) {
         let phase = run.phase.map(|(phase, _)| phase);
-        if !matches!(phase, Some(Phase::Measure | Phase::Ramp)) {
+        // In Drain only operations that are still in flight tell anything; laying out a file is no part of it.
+        let drains = phase == Some(Phase::Drain) && progress.in_flight > 0;
+        if !drains && !matches!(phase, Some(Phase::Measure | Phase::Ramp)) {
             return;
         }
         let moved = progress.done != self.last;
@@ -248,4 +252,31 @@ fn sentence(saying: &Saying, finding: &Finding, at: &str, evidence: &str) -> Str
         text.push_str(part);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::scenario::Scenario;
+    use crate::vocab::event::Outcome;
+
+    #[test]
+    fn a_hang_that_begins_as_the_counted_time_ends_is_a_stall_all_the_same() {
+        let hung = Scenario::measuring(vec![]).work(100.0, 60).work(0.0, 5).phase(Phase::Drain).work(0.0, 60);
+        let stalls = hung.found(Kind::Stall);
+        assert_eq!(stalls.len(), 1, "{:?}", hung.findings());
+        // The last completion was 0.5 s before the phase.
+        let told = hung.records.iter().find(|r| matches!(r.event, Event::Phase { phase: Phase::Drain, .. })).unwrap();
+        assert!(stalls[0].onset < told.at && stalls[0].closed.is_none(), "{:?}", stalls[0]);
+        let over = hung.finish(Outcome::Stuck);
+        assert!(over.found(Kind::Stall)[0].closed.is_some());
+    }
+
+    #[test]
+    fn a_flush_with_nothing_in_flight_and_a_layout_are_no_stall() {
+        let flush = Scenario::measuring(vec![]).work(100.0, 60).phase(Phase::Drain).work(100.0, 2).idle(60);
+        assert!(flush.found(Kind::Stall).is_empty(), "{:?}", flush.findings());
+        let layout = Scenario::measuring(vec![]).work(100.0, 60).phase(Phase::Prepare).work(0.0, 60);
+        assert!(layout.found(Kind::Stall).is_empty(), "{:?}", layout.findings());
+    }
 }

@@ -10,7 +10,7 @@ use crate::vocab::latency::Buckets;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
 use crate::vocab::name::RunName;
-use crate::vocab::plan::{Load, Run};
+use crate::vocab::plan::{Disk, Load, Run, Steady};
 use crate::vocab::unit::Unit;
 
 /// Readings kept of a meter as they came: a minute at ten a second.
@@ -18,6 +18,9 @@ const RECENT: usize = 600;
 
 /// Readings closer together than this make no rate of their own: the clock's and the scheduler's jitter would be most of it.
 const SHORTEST: Span = Span::milliseconds(20);
+
+/// A worker says that it begins so much later than its agent starts the clock of its deadline, at most.
+const EARLY: Span = Span::milliseconds(500);
 
 fn loads(phase: Phase) -> bool {
     matches!(phase, Phase::Ramp | Phase::Measure | Phase::Drain)
@@ -72,8 +75,10 @@ pub struct RunState {
     pub node: NodeName,
     /// What it runs.
     pub load: Load,
-    /// How many iterations were asked for.
+    /// How many iterations were asked for, or with [`RunState::until_steady`] at most.
     pub iterations: u32,
+    /// The rule that ends its iterations early.
+    pub until_steady: Option<Steady>,
     /// Where it stands.
     pub status: Status,
     /// What the worker said when it took the run up.
@@ -111,6 +116,7 @@ impl RunState {
             node: node.clone(),
             load: run.kernel.clone(),
             iterations: run.iterations,
+            until_steady: run.until_steady,
             status: Status::Waiting,
             start: None,
             started: None,
@@ -230,6 +236,35 @@ impl RunState {
         self.start.as_ref()?.labels.get("device").map(String::as_str)
     }
 
+    /// Why it counts as stuck: at its deadline, or deaf to a stop that was asked for before.
+    #[must_use]
+    pub fn stuck(&self) -> String {
+        let lasted = self.started.zip(self.ended).map_or(Span::ZERO, |(from, to)| to.since(from));
+        match self.start.as_ref().map(|start| start.deadline) {
+            Some(deadline) if lasted.0.saturating_add(EARLY.0) >= deadline.0 => {
+                format!("it had not ended at its deadline of {deadline}, and was killed")
+            }
+            Some(_) => "it did not heed a stop within 2 s, and was killed".to_owned(),
+            None => "it said nothing, neither at its beginning nor at its end, and was killed".to_owned(),
+        }
+    }
+
+    /// The disk load as it was really done: through the page cache where the plan allowed that and direct access was refused, and with
+    /// the size that a multiple came to. None for other loads.
+    #[must_use]
+    pub fn disk(&self) -> Option<Disk> {
+        let Load::Disk(load) = &self.load else { return None };
+        let label = |name: &str| self.start.as_ref()?.labels.get(name);
+        let mut load = load.clone();
+        if label("path").is_some_and(|path| path.starts_with("buffered")) {
+            load.direct = Some(false);
+        }
+        if let (Some(_), Some(size)) = (load.size.times(), label("size").and_then(|size| size.parse().ok())) {
+            load.size = size;
+        }
+        Some(load)
+    }
+
     /// Whether it has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -238,14 +273,26 @@ impl RunState {
 
     /// The values of a figure over the iterations, with the records that hold them.
     ///
-    /// `steal_percent` is derived: the share of the node's CPU time that the hypervisor gave to others while the run went on.
+    /// `steal_percent` is derived: the share of the node's CPU time that the hypervisor gave to others while the run went on. Of a run
+    /// that goes on until it is steady, the figures are those of the rounds by which that is seen.
     #[must_use]
     pub fn figure(&self, name: &str) -> Vec<(f64, Unit, u64)> {
         if name == "steal_percent" {
             return self.steal_percent().map(|p| (p, Unit::Percent, self.ended_seq.unwrap_or(0))).into_iter().collect();
         }
         let value = |i: &IterationState| i.figures.iter().find(|f| f.name == name).map(|f| (f.value, f.unit, i.seq));
-        self.done.iter().filter_map(value).collect()
+        let rounds = self.until_steady.map_or(self.done.len(), |rule| rule.rounds as usize);
+        let from = self.done.len().saturating_sub(rounds);
+        self.done.iter().skip(from).filter_map(value).collect()
+    }
+
+    /// Whether a run that goes on until it is steady has become so, and why or why not; none for other runs.
+    #[must_use]
+    pub fn steadiness(&self) -> Option<Result<String, String>> {
+        let rule = self.until_steady?;
+        let Some((main, _)) = self.main_figure() else { return Some(Err("nothing was measured".to_owned())) };
+        let value = |i: &IterationState| i.figures.iter().find(|f| f.name == main).map(|f| f.value);
+        Some(rule.look(&self.done.iter().filter_map(value).collect::<Vec<_>>()))
     }
 
     /// The name and unit of the official figure that the chart's meter, the first one, stands for.

@@ -97,7 +97,7 @@ fn nothing(run: &RunState) -> String {
         Status::Ended(Outcome::Corrupt(why)) => format!("corrupt: {why}"),
         Status::Ended(Outcome::Broken(why)) => format!("broken: {why}"),
         Status::Ended(Outcome::Unavailable(why)) => format!("cannot be done here: {why}"),
-        Status::Ended(Outcome::Stuck) => "stuck: past its deadline, or deaf to a stop".to_owned(),
+        Status::Ended(Outcome::Stuck) => format!("stuck: {}", run.stuck()),
         Status::Ended(Outcome::Stopped) => "stopped on request".to_owned(),
     }
 }

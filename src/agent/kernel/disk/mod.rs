@@ -1,295 +1,421 @@
-//! Reads and writes of a file, past the page cache or through it, with a number of operations in flight.
+//! Reads and writes of files, past the page cache or through it, with a number of operations in flight.
 
+mod aio;
 mod buffer;
+mod command;
+mod content;
 mod cost;
+mod engine;
 mod figures;
 mod file;
+pub(super) mod fitted;
 mod job;
+mod labels;
+mod layout;
+mod pace;
 mod pool;
+mod resident;
 mod ring;
+mod slots;
+mod tally;
+mod verify;
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::Builder;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::Advice;
-use rustix::io::Errno;
 
+use super::threads::{Gate, each};
 use super::{Description, KernelError, Measured, Stop, Takes};
 use crate::agent::meter::{Lanes, Meter};
 use crate::agent::resources::Resources;
 use crate::vocab::event::{MeterSpec, Phase};
+use crate::vocab::figure::Figure;
 use crate::vocab::moment::Span;
-use crate::vocab::plan::{Disk, Pattern};
+use crate::vocab::plan::{Bound, Disk, Pattern};
 use crate::vocab::unit::Unit;
+use content::{STAMP, Stamps};
 use cost::Window;
-use file::Target;
-use job::{Access, Job, Progress, Tally, nanoseconds};
-
-/// Under load before it counts.
-const RAMP: Span = Span::milliseconds(500);
-
-/// Bytes and operations in flight with which a file is laid out.
-const LAYOUT_BLOCK: u64 = 1 << 20;
-const LAYOUT_DEPTH: usize = 8;
-
-/// Bytes of a buffered layout between two flushes, so that none takes long.
-const LAYOUT_PART: u64 = 64 << 20;
+use engine::Engine;
+use file::{Place, Target};
+use job::{Access, Job, Progress, Shared, nanoseconds};
+use layout::Layout;
+use pace::Pace;
+use tally::Tally;
+use verify::ReadBack;
 
 /// What a fast device writes in a second, for the preflight's guess.
 const FAST_BYTES_PER_SECOND: f64 = 2e9;
 
 const DEEPEST: u32 = 4096;
+/// Jobs and depth together: as many threads as the third engine may have to start.
+const MOST_IN_FLIGHT: u32 = 4096;
 const LARGEST_BLOCK: u64 = 1 << 30;
 
-/// Loads a file.
+/// Percent of its bytes that a file of random ones takes at least where nothing compresses them.
+const STORED: f64 = 90.0;
+
+/// Loads files.
 pub(super) struct Kernel {
     load: Disk,
     seed: u64,
-    target: Target,
+    files: Vec<Files>,
     directory: PathBuf,
     access: Access,
     engine: Engine,
-    /// Bytes of the file: whole blocks.
+    /// Bytes of each file: whole blocks.
     size: u64,
 }
 
-/// Who keeps the operations in flight.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Engine {
-    Ring,
-    /// And why not the ring.
-    Threads(String),
+/// What one job works on.
+struct Files {
+    target: Target,
+    /// What a copy reads.
+    source: Option<Target>,
 }
 
 impl Kernel {
-    pub(super) fn new(load: &Disk, seed: u64, directory: &Path, node: &Resources) -> Result<Self, KernelError> {
+    pub(super) fn new<'a>(
+        load: &Disk,
+        seed: u64,
+        place: impl Into<Place<'a>>,
+        node: &Resources,
+    ) -> Result<Self, KernelError> {
+        let place = place.into();
+        let directory = place.path;
         let unavailable = |why: String| Err(KernelError::Unavailable(why));
-        let (block, depth) = (load.block.0, load.depth);
-        if !(1..=LARGEST_BLOCK).contains(&block) || load.size.0 < block {
-            return unavailable(format!("blocks of {} and a file of {} do not go together", load.block, load.size));
+        if let Some(why) = nonsense(load) {
+            return unavailable(why);
         }
-        if !(1..=DEEPEST).contains(&depth) {
-            return unavailable(format!("depth {depth} is not between 1 and {DEEPEST}"));
-        }
-        let target = Target::open(directory, load.direct, node)?;
-        if load.direct && block % target.unit as u64 != 0 {
-            let (unit, directory) = (target.unit, directory.display());
+        let open = || Target::open(place, load.is_direct(), load.dsync, node);
+        let pair = |_| {
+            let source = if load.pattern == Pattern::Copy { Some(open()?) } else { None };
+            Ok(Files { target: open()?, source })
+        };
+        let files = (0..load.jobs).map(pair).collect::<Result<Vec<Files>, KernelError>>()?;
+        let (block, unit) = (load.block.0, files.first().map_or(1, |files| files.target.unit));
+        if load.is_direct() && !block.is_multiple_of(unit as u64) {
+            let directory = directory.display();
             return unavailable(format!(
                 "direct access in {directory} needs multiples of {unit} B, not {}",
                 load.block
             ));
         }
         let access = Access {
-            write: matches!(load.pattern, Pattern::Write | Pattern::RandomWrite),
-            random: matches!(load.pattern, Pattern::RandomRead | Pattern::RandomWrite),
+            reads: match load.pattern {
+                Pattern::Read | Pattern::RandomRead => 100,
+                Pattern::Mixed { reads, .. } => reads,
+                Pattern::Write | Pattern::RandomWrite | Pattern::Copy => 0,
+            },
+            copy: load.pattern == Pattern::Copy,
+            random: load.pattern.is_random(),
             block: block as usize,
-            depth: depth as usize,
+            depth: load.depth as usize,
+            fsync_every: load.fsync_every,
+            fdatasync_every: load.fdatasync_every,
+            content: load.content,
         };
-        let engine = ring::probe(access.depth).map_or_else(Engine::Threads, |()| Engine::Ring);
+        let engine = Engine::choose(load, access.depth)?;
         let size = load.size.0 / block * block;
-        Ok(Self { load: load.clone(), seed, target, directory: directory.to_owned(), access, engine, size })
+        Ok(Self { load: load.clone(), seed, files, directory: directory.to_owned(), access, engine, size })
     }
 
-    fn job<'a>(&'a self, stop: &'a Stop) -> Job<'a> {
-        Job {
-            target: &self.target,
-            access: self.access,
-            part: 0..self.size,
-            seed: self.seed,
-            window: None,
-            meter: None,
-            stop,
-            progress: Progress::default(),
-        }
+    /// Bytes of all files.
+    fn whole(&self) -> u64 {
+        let each = if self.access.copy { 2 } else { 1 };
+        self.size.saturating_mul(u64::from(self.load.jobs)).saturating_mul(each)
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Tally, KernelError> {
-        match self.engine {
-            Engine::Ring => ring::run(job),
-            Engine::Threads(_) => pool::run(job),
-        }
+    /// Bytes after which each job is through.
+    fn most(&self) -> u64 {
+        let most = match self.load.bound {
+            Bound::Time => u64::MAX,
+            Bound::Size => self.size,
+            Bound::Bytes(bytes) => (bytes.0 / u64::from(self.load.jobs)).max(1),
+        };
+        if self.load.is_first_write() { most.min(self.size) } else { most }
     }
 
-    /// Writes the whole file once, so that reads find data and writes overwrite.
+    /// Whether MB/s is reckoned to the end of the flush, as the page cache took the writes.
+    fn counts_the_flush(&self) -> bool {
+        self.access.writes() && !self.load.is_direct() && !self.access.is_mixed()
+    }
+
+    fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.files.iter().map(|files| &files.target)
+    }
+
+    /// The stamps of a job: of what an iteration writes, or, counted from 0, of what a layout does.
+    fn stamps(&self, number: usize, iteration: u32) -> Option<Stamps> {
+        let generation = u64::from(iteration) << 32 | number as u64 + 1;
+        self.load.verify.then(|| Stamps::new(self.access.block, self.size / self.access.block as u64, generation))
+    }
+
+    /// Writes what reads are to find, and what writes are to overwrite.
     fn lay_out(&self, stop: &Stop) -> Result<(), KernelError> {
-        let block = LAYOUT_BLOCK.max(self.access.block as u64) / self.access.block as u64 * self.access.block as u64;
-        let access = Access { write: true, random: false, block: block as usize, depth: LAYOUT_DEPTH };
-        let piece = if self.load.direct { self.size } else { LAYOUT_PART.next_multiple_of(block) };
-        let mut start = 0;
-        while start < self.size {
-            let part = start..(start + piece).min(self.size);
-            let seed = self.seed ^ start.rotate_left(32) ^ 0x1a70;
-            let job = Job { access, part, seed, progress: Progress::after(start), ..self.job(stop) };
-            self.run(&job)?;
-            stop.check()?;
-            self.flush(stop, job.bytes())?;
-            start += piece;
+        for (number, files) in self.files.iter().enumerate() {
+            let stamps = self.stamps(number, 0);
+            let overwritten = (!self.load.is_first_write()).then_some(&files.target);
+            for (target, salt) in files.source.iter().zip([1]).chain(overwritten.into_iter().zip([2])) {
+                let layout = Layout {
+                    target,
+                    engine: &self.engine,
+                    block: self.access.block as u64,
+                    size: self.size,
+                    seed: self.seed ^ (number as u64) << 8 ^ salt,
+                    direct: self.load.is_direct(),
+                    content: self.load.content,
+                    stamps: stamps.as_ref(),
+                };
+                layout.write(stop)?;
+            }
         }
         Ok(())
     }
 
-    /// Flushes to the device and says how long that took. The flush has a thread of its own, which a stop leaves behind.
-    fn flush(&self, stop: &Stop, bytes: u64) -> Result<Duration, KernelError> {
-        let (start, file) = (Instant::now(), Arc::clone(&self.target.file));
-        let (done, result) = channel();
-        let flushing = Builder::new().name("flush".to_owned()).spawn(move || done.send(sync(&file)));
-        flushing.map_err(|e| KernelError::Unavailable(format!("cannot start a thread: {e}")))?;
-        loop {
-            match result.recv_timeout(Duration::from_millis(20)) {
-                Ok(Ok(())) => return Ok(start.elapsed()),
-                Ok(Err(errno)) => return Err(self.target.meaning(errno, &format!("when flushing {bytes} bytes"))),
-                Err(RecvTimeoutError::Timeout) => stop.check()?,
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(KernelError::Broken("the flushing thread is gone".to_owned()));
-                }
+    /// Files as each iteration is to find them: out of the page cache, and empty where first writes are measured.
+    fn make_ready(&self) -> Result<(), KernelError> {
+        for target in self.files.iter().flat_map(|files| files.source.iter().chain([&files.target])) {
+            if !self.load.is_direct() {
+                // What a system keeps cached in spite of the advice, it would also keep for others.
+                let _ = rustix::fs::fadvise(&target.file, 0, None, Advice::DontNeed);
             }
         }
+        if self.load.is_first_write() {
+            self.targets().try_for_each(|target| layout::empty(target, self.size))?;
+        }
+        Ok(())
     }
 
     /// Drives the engine through ramp and window, and says the phases on time even when the device does not answer.
-    fn drive(&self, job: &Job<'_>, window: Window, meter: &Meter) -> Result<Tally, KernelError> {
-        std::thread::scope(|scope| {
+    fn drive(&self, jobs: &[Job<'_>], window: Window, meter: &Meter) -> Result<Tally, KernelError> {
+        let (result, drained) = std::thread::scope(|scope| {
             let (alive, ended) = channel::<()>();
             let body = move || {
                 let _alive = alive;
-                self.run(job)
+                run(&self.engine, jobs)
             };
             let engine = Builder::new().name("disk".to_owned()).spawn_scoped(scope, body);
             let engine = engine.map_err(|e| KernelError::Unavailable(format!("cannot start a thread: {e}")))?;
+            let mut drained = false;
             if until(window.begin, &ended) {
                 meter.phase(Phase::Measure);
-                if until(window.end, &ended) {
+                drained = until(window.end, &ended);
+                if drained {
                     meter.phase(Phase::Drain);
                 }
             }
-            engine.join().unwrap_or_else(|_| Err(KernelError::Broken("the disk engine panicked".to_owned())))
-        })
+            let broken = |_| Err(KernelError::Broken("the disk engine panicked".to_owned()));
+            Ok::<_, KernelError>((engine.join().unwrap_or_else(broken), drained))
+        })?;
+        let tally = result?;
+        if !drained {
+            meter.phase(Phase::Drain);
+        }
+        Ok(tally)
     }
 
-    fn labels(&self) -> BTreeMap<String, String> {
-        let engine = match &self.engine {
-            Engine::Ring => "io_uring".to_owned(),
-            Engine::Threads(why) => format!("{} threads (no io_uring: {why})", self.access.depth),
-        };
-        let path = if self.load.direct { "direct" } else { "buffered" };
-        let mut labels = BTreeMap::from(
-            [
-                ("engine", engine),
-                ("path", path.to_owned()),
-                ("block", self.load.block.to_string()),
-                ("depth", self.access.depth.to_string()),
-                ("size", crate::vocab::size::ByteSize(self.size).to_string()),
-                ("file_system", self.target.file_system.clone()),
-                ("mount", self.target.device.clone()),
-                ("content", "random, fresh in every block".to_owned()),
-            ]
-            .map(|(name, value)| (name.to_owned(), value)),
-        );
-        if self.access.write {
-            labels.insert("layout".to_owned(), "overwrite".to_owned());
+    /// The window's length in seconds; of a load that was through before its end, the time to its last completion.
+    fn seconds(&self, window: Window, ended: u64, tally: &Tally) -> Result<f64, KernelError> {
+        let end = if ended < window.end && self.most() < u64::MAX { tally.last } else { window.end };
+        if end <= window.begin {
+            let why = "the bound was reached before the ramp was over, so nothing was measured";
+            return Err(KernelError::Broken(why.to_owned()));
         }
-        if !self.access.write && !self.load.direct {
-            let cache = "dropped before each iteration; a file that fits in memory is then read from memory";
-            labels.insert("page_cache".to_owned(), cache.to_owned());
-        }
-        if self.access.write && !self.load.direct {
-            labels.insert("mb_per_s_counts".to_owned(), "everything written, to the end of the flush".to_owned());
-        }
-        labels
+        Ok((end - window.begin) as f64 / 1e9)
     }
 
-    fn command(&self) -> String {
-        let pattern = match self.load.pattern {
-            Pattern::Read => "read",
-            Pattern::Write => "write",
-            Pattern::RandomRead => "randread",
-            Pattern::RandomWrite => "randwrite",
+    /// Percent of what was written that the file system has allocated; none where nobody can say.
+    fn allocated(&self, written: u64) -> Option<f64> {
+        let whole = self.size * u64::from(self.load.jobs);
+        let expected = match (self.load.is_first_write(), self.access.random) {
+            (false, _) => whole,
+            (true, false) => written.min(whole),
+            // Some blocks were written twice.
+            (true, true) => return None,
         };
-        let engine = if self.engine == Engine::Ring { "io_uring" } else { "psync --thread" };
-        let (depth, block) = (self.access.depth, self.access.block);
-        let depth =
-            if self.engine == Engine::Ring { format!("--iodepth={depth}") } else { format!("--numjobs={depth}") };
-        format!(
-            "fio --name=shakedown --filename={}/fio.tmp --rw={pattern} --bs={block} {depth} --ioengine={engine} --direct={} \
-             --size={} --ramp_time=500ms --runtime={} --time_based --refill_buffers --unlink=1",
-            self.directory.display(),
-            u8::from(self.load.direct),
-            self.size,
-            self.load.time.as_seconds().ceil()
-        )
+        let allocated = layout::allocated(self.targets())?;
+        (expected > 0).then(|| 100.0 * allocated as f64 / expected as f64)
     }
+
+    /// Reads back what was written, and says how many blocks were compared.
+    fn verify(&self, stamps: &[Option<Stamps>], meter: &Meter, stop: &Stop) -> Result<Option<Figure>, KernelError> {
+        let lanes = if matches!(self.engine, Engine::Threads(_)) { self.access.depth } else { 1 };
+        let all = self.targets().zip(stamps).enumerate().filter_map(|(number, (target, stamps))| {
+            let stamps = stamps.as_ref()?;
+            let (block, size) = (self.access.block, self.size);
+            Some(ReadBack { target, stamps, block, size, meter, lane: number * lanes })
+        });
+        let all: Vec<ReadBack<'_>> = all.collect();
+        if all.is_empty() {
+            return Ok(None);
+        }
+        meter.phase(Phase::Verify);
+        let gate = Gate::new(all.len());
+        let compared = each(&[], &gate, all, |_, job| job.compare(stop))?;
+        let compared = compared.into_iter().sum::<Result<u64, KernelError>>()?;
+        Ok(Some(Figure::new("verified_blocks", compared as f64, Unit::Count)))
+    }
+}
+
+/// What in a plan cannot be done anywhere, in a line.
+fn nonsense(load: &Disk) -> Option<String> {
+    let (block, depth, jobs) = (load.block.0, load.depth, load.jobs);
+    let writes_only = [
+        ("fsync_every", load.fsync_every > 0),
+        ("fdatasync_every", load.fdatasync_every > 0),
+        ("dsync", load.dsync),
+        ("verify", load.verify),
+        ("layout: FirstWrite", load.layout != crate::vocab::plan::Layout::Overwrite),
+    ];
+    if !(1..=LARGEST_BLOCK).contains(&block) || load.size.0 < block {
+        return Some(format!("blocks of {} and a file of {} do not go together", load.block, load.size));
+    }
+    if !(1..=DEEPEST).contains(&depth) {
+        return Some(format!("depth {depth} is not between 1 and {DEEPEST}"));
+    }
+    if jobs == 0 || depth.saturating_mul(jobs) > MOST_IN_FLIGHT {
+        return Some(format!(
+            "{jobs} jobs of depth {depth} are not between 1 and {MOST_IN_FLIGHT} operations in flight"
+        ));
+    }
+    if let Some((name, _)) = writes_only.iter().find(|(_, given)| *given && !load.pattern.writes()) {
+        return Some(format!("`{name}` is for loads that write"));
+    }
+    if load.verify && block < STAMP as u64 {
+        return Some(format!("verification needs blocks of {STAMP} B at least, not {}", load.block));
+    }
+    match load.pattern {
+        Pattern::Mixed { reads, .. } if !(1..100).contains(&reads) => {
+            return Some(format!("a share of {reads} % reads is not mixed; expected 1 to 99"));
+        }
+        Pattern::Mixed { .. } if load.is_first_write() => {
+            return Some("a first write has nothing to read: `Mixed` needs `layout: Overwrite`".to_owned());
+        }
+        _ => {}
+    }
+    load.rate.and_then(|rate| Pace::of(rate).err())
+}
+
+/// Does jobs, each thread with a lane of its own, and adds up what they did.
+fn run(engine: &Engine, jobs: &[Job<'_>]) -> Result<Tally, KernelError> {
+    let threads = |job: &Job<'_>| if matches!(engine, Engine::Threads(_)) { job.access.depth } else { 1 };
+    let parts: Vec<(&Job<'_>, usize)> =
+        jobs.iter().flat_map(|job| (0..threads(job)).map(move |i| (job, job.number * threads(job) + i))).collect();
+    // Not pinned: they wait for the device, and the scheduler knows better where to wake them.
+    let tallies = each(&[], &Gate::new(parts.len()), parts, |_, (job, lane)| match engine {
+        Engine::Ring(_) => ring::run(job, lane),
+        Engine::Aio(_) => aio::run(job, lane),
+        Engine::Threads(_) => pool::run(job, lane),
+    })?;
+    let mut whole: Option<Tally> = None;
+    for tally in tallies {
+        let tally = tally?;
+        match &mut whole {
+            Some(whole) => whole.merge(&tally)?,
+            None => whole = Some(tally),
+        }
+    }
+    whole.ok_or_else(|| KernelError::Broken("no thread was started".to_owned()))
 }
 
 impl super::Kernel for Kernel {
     fn takes(&self) -> Takes {
-        let guess = self.load.time.as_seconds() * FAST_BYTES_PER_SECOND;
-        let most = (self.access.block * self.access.depth) as u64;
+        let guess = (self.load.time.as_seconds() * FAST_BYTES_PER_SECOND) as u64;
+        let buffers = if self.access.is_mixed() { 2 } else { 1 };
+        let most = (self.access.block * self.access.depth * self.load.jobs as usize * buffers) as u64;
+        let layout = layout::BLOCK.max(self.access.block as u64) * layout::DEPTH as u64;
+        let bits = if self.load.verify { self.whole() / self.access.block as u64 / 8 } else { 0 };
+        let iteration =
+            if self.access.writes() { guess.min(self.most().saturating_mul(u64::from(self.load.jobs))) } else { 0 };
         Takes {
-            memory: most.max(LAYOUT_BLOCK.max(self.access.block as u64) * LAYOUT_DEPTH as u64),
-            disk: self.size,
-            writes: self.size + if self.access.write { guess as u64 } else { 0 },
-            time: Span(self.load.time.0 + RAMP.0),
+            memory: most.max(layout) + bits,
+            disk: self.whole(),
+            writes: self.whole().saturating_add(iteration),
+            time: Span(self.load.time.0 + self.load.ramp().0),
             loads: true,
         }
     }
 
     fn describe(&self) -> Description {
+        let (jobs, depth) = (self.load.jobs as usize, self.access.depth);
         let lanes = match self.engine {
-            Engine::Ring => Lanes { threads: 1, depth: self.access.depth, timed: true },
-            Engine::Threads(_) => Lanes { threads: self.access.depth, depth: 1, timed: true },
+            Engine::Ring(_) | Engine::Aio(_) => Lanes { threads: jobs, depth, timed: true },
+            Engine::Threads(_) => Lanes { threads: jobs * depth, depth: 1, timed: true },
         };
         let mut meters = vec![MeterSpec::new("iops", Unit::Iops, true)];
         meters.insert(self.access.meters().0, MeterSpec::new("mb_per_s", Unit::MegabytesPerSecond, true));
-        Description { meters, lanes, labels: self.labels(), command: self.command() }
+        let command = command::command(&self.load, &self.engine, self.size, &self.directory);
+        Description { meters, lanes, labels: labels::labels(self), command }
     }
 
     fn prepare(&mut self, meter: &Meter, stop: &Stop) -> Result<(), KernelError> {
-        self.target.has_room(self.size)?;
-        self.target.reserve(self.size)?;
+        if let Some(target) = self.targets().next() {
+            target.has_room(self.whole())?;
+        }
+        for files in &self.files {
+            let overwritten = (!self.load.is_first_write()).then_some(&files.target);
+            files.source.iter().chain(overwritten).try_for_each(|target| target.reserve(self.size))?;
+        }
         self.lay_out(stop)?;
-        let stored = self.target.file.metadata().map_or(u64::MAX, |m| m.blocks().saturating_mul(512));
-        if stored < self.size / 10 * 9 {
+        let stored = if self.load.is_first_write() { None } else { self.allocated(0) };
+        if let Some(stored) = stored.filter(|stored| *stored < STORED) {
             meter.note(format!(
-                "{} stores {stored} bytes for {} random ones: it compresses, deduplicates or has not stored them yet",
+                "{} has allocated {stored:.0} % of what was laid out: it compresses, deduplicates or has not stored it yet",
                 self.directory.display(),
-                self.size
             ));
         }
         Ok(())
     }
 
     fn iterate(&mut self, meter: &Meter, stop: &Stop) -> Result<Measured, KernelError> {
-        if !self.load.direct {
-            // What a system keeps cached in spite of the advice, it would also keep for others.
-            let _ = rustix::fs::fadvise(&self.target.file, 0, None, Advice::DontNeed);
-        }
+        self.make_ready()?;
+        let iteration = if self.access.copy { 0 } else { meter.iteration() };
+        let stamps: Vec<_> = (0..self.files.len()).map(|number| self.stamps(number, iteration)).collect();
+        let pace = self.load.rate.and_then(|rate| Pace::of(rate).ok());
+        let shared = Shared::default();
         meter.phase(Phase::Ramp);
         let start = nanoseconds();
-        let begin = start + RAMP.0 * 1000;
+        let begin = start + self.load.ramp().0 * 1000;
         let window = Window { begin, end: begin + self.load.time.0.max(1) * 1000 };
         let seed = self.seed.wrapping_add(u64::from(meter.iteration()) << 32);
-        let job = Job { seed, window: Some(window), meter: Some(meter), ..self.job(stop) };
-        let tally = self.drive(&job, window, meter)?;
+        let job = |(number, files): (usize, _)| {
+            let Files { target, source }: &Files = files;
+            Job {
+                number,
+                target,
+                source: source.as_ref(),
+                access: self.access,
+                part: 0..self.size,
+                seed: seed.wrapping_add((number as u64) << 20),
+                window: Some(window),
+                meter: Some(meter),
+                stop,
+                pace: pace.as_ref(),
+                stamps: stamps[number].as_ref(),
+                most: self.most(),
+                progress: Progress::default(),
+                shared: &shared,
+            }
+        };
+        let jobs: Vec<Job<'_>> = self.files.iter().enumerate().map(job).collect();
+        let tally = self.drive(&jobs, window, meter)?;
+        let seconds = self.seconds(window, nanoseconds(), &tally);
         stop.check()?;
-        let flush = if self.access.write { Some(self.flush(stop, job.bytes())?.as_secs_f64()) } else { None };
-        let whole = (nanoseconds() - start) as f64 / 1e9;
-        figures::figures(&figures::Account {
-            tally: &tally,
-            seconds: (window.end - window.begin) as f64 / 1e9,
-            flush,
-            accepted: (self.access.write && !self.load.direct).then_some((job.bytes(), whole)),
-        })
+        let mut flushed = None;
+        if self.access.writes() {
+            let time = layout::flush(&self.targets().collect::<Vec<_>>(), stop, shared.bytes())?.as_secs_f64();
+            let since = (nanoseconds() - start) as f64 / 1e9;
+            flushed = Some(figures::Flush { time, bytes: shared.bytes(), since, buffered: self.counts_the_flush() });
+        }
+        let allocated = if self.access.writes() { self.allocated(shared.bytes()) } else { None };
+        let account = figures::Account { tally: &tally, seconds: seconds?, flush: flushed, allocated };
+        let mut measured = figures::figures(&account)?;
+        measured.figures.extend(self.verify(&stamps, meter, stop)?);
+        Ok(measured)
     }
-}
-
-fn sync(file: &File) -> Result<(), Errno> {
-    rustix::fs::fdatasync(file)
 }
 
 /// Waits until a moment in nanoseconds; false when the engine ended before it.

@@ -1,61 +1,58 @@
-//! The engine for kernels without `io_uring`: one thread for each operation in flight.
+//! The engine for kernels without asynchronous access: one thread for each operation in flight.
 
 use std::os::unix::fs::FileExt;
 
 use rustix::io::Errno;
 
-use super::buffer::Aligned;
 use super::cost::Cost;
-use super::job::{Job, Place, Tally, nanoseconds};
+use super::job::{Job, Kind, Next, nanoseconds, nap};
+use super::slots::Slots;
+use super::tally::Tally;
 use crate::agent::kernel::KernelError;
-use crate::agent::kernel::random::Bytes;
-use crate::agent::kernel::threads::{Gate, each};
 
-/// Does a job; thread i is shown on lane i.
-pub(super) fn run(job: &Job<'_>) -> Result<Tally, KernelError> {
-    let depth = job.access.depth;
-    // Not pinned: they wait for the device, and the scheduler knows better where to wake them.
-    let tallies = each(&[], &Gate::new(depth), vec![(); depth], |thread, ()| work(job, thread))?;
-    let mut whole = Tally::new()?;
-    for tally in tallies {
-        whole.merge(&tally?)?;
-    }
-    Ok(whole)
-}
-
-fn work(job: &Job<'_>, thread: usize) -> Result<Tally, KernelError> {
-    let place = Place { thread, slot: 0 };
-    let mut tally = Tally::new()?;
-    let mut buffer = Aligned::new(job.access.block, job.target.alignment)?;
-    let mut random = job.seed.wrapping_add(thread as u64);
-    let mut content = Bytes::new(random);
-    let mut cost = Cost::new(job.window);
-    while let Some(mut operation) = job.next(&mut random) {
-        if job.access.write {
-            content.fill(buffer.part(0..operation.length));
+/// Does a thread's part of a job, shown on this lane.
+pub(super) fn run(job: &Job<'_>, lane: usize) -> Result<Tally, KernelError> {
+    let mut slots = Slots::new(job, lane, 1, job.seed.wrapping_add(lane as u64))?;
+    let (mut tally, mut cost) = (Tally::new(job.access)?, Cost::new(job.window));
+    let mut now = nanoseconds();
+    loop {
+        match slots.next(0, now) {
+            Next::Do(operation) => {
+                // What was written into the buffer took time that is not the device's.
+                let start = if operation.kind == Kind::Write { nanoseconds() } else { now };
+                let place = slots.place(0);
+                job.begin(&mut slots.operations[0], place, start);
+            }
+            Next::Wait(until) => {
+                nap(until);
+                now = nanoseconds();
+                continue;
+            }
+            Next::Over => break,
         }
-        job.begin(&mut operation, place);
         loop {
-            let offset = operation.offset + operation.done as u64;
-            let rest = buffer.part(operation.done..operation.length);
-            let file = &job.target.file;
-            let result = if job.access.write { file.write_at(rest, offset) } else { file.read_at(rest, offset) };
-            match result {
-                Ok(0) => return Err(job.failed(&operation, Errno::NODATA, place)),
-                Ok(bytes) => {
-                    let now = nanoseconds();
-                    cost.look(now);
-                    if job.transferred(&mut operation, bytes, (place, now), &mut tally) {
-                        break;
-                    }
-                }
-                Err(error) => match Errno::from_io_error(&error).unwrap_or(Errno::IO) {
-                    Errno::INTR | Errno::AGAIN => {}
-                    errno => return Err(job.failed(&operation, errno, place)),
-                },
+            let result = transfer(&mut slots);
+            now = nanoseconds();
+            cost.look(now);
+            let place = slots.place(0);
+            if job.ended(&mut slots.operations[0], result, (place, now), &mut tally)? {
+                break;
             }
         }
     }
     tally.took(&cost);
     Ok(tally)
+}
+
+fn transfer(slots: &mut Slots<'_>) -> Result<usize, Errno> {
+    let (job, kind) = (slots.job, slots.operations[0].kind);
+    let file = &job.file(kind).file;
+    let (rest, offset) = slots.rest(0);
+    let result = match kind {
+        Kind::Sync => return rustix::fs::fsync(file).map(|()| 0),
+        Kind::DataSync => return rustix::fs::fdatasync(file).map(|()| 0),
+        Kind::Read | Kind::Fetch => file.read_at(rest, offset),
+        Kind::Write => file.write_at(rest, offset),
+    };
+    result.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }

@@ -1,47 +1,56 @@
-//! The engine with `io_uring`: one thread, every operation in one ring.
+//! The engine with `io_uring`: one thread and one ring for a job.
 #![allow(unsafe_code, reason = "the kernel reads and writes the buffers of queued operations")]
 
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 
-use io_uring::{IoUring, opcode, types};
+use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{IoUring, opcode, squeue};
 use rustix::io::Errno;
 
-use super::buffer::Aligned;
 use super::cost::Cost;
-use super::job::{Job, Operation, Place, Tally, nanoseconds};
+use super::job::{Job, Kind, Next, nanoseconds, nap};
+use super::slots::Slots;
+use super::tally::Tally;
 use crate::agent::kernel::KernelError;
-use crate::agent::kernel::random::Bytes;
+
+/// Numbers of the registered files.
+const TARGET: Fixed = Fixed(0);
+const SOURCE: Fixed = Fixed(1);
 
 /// Whether the kernel gives us a ring for so many operations, and why not.
 pub(super) fn probe(depth: usize) -> Result<(), String> {
     build(depth).map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// Does a job; everything is shown on lane 0, slot by slot.
-pub(super) fn run(job: &Job<'_>) -> Result<Tally, KernelError> {
-    let mut flight = Flight::new(job)?;
+/// Does a job, shown on this lane slot by slot.
+pub(super) fn run(job: &Job<'_>, lane: usize) -> Result<Tally, KernelError> {
+    let mut flight = Flight::new(job, lane)?;
+    let (mut tally, mut cost) = (Tally::new(job.access)?, Cost::new(job.window));
     let mut failure = None;
-    let mut tally = Tally::new()?;
-    let mut cost = Cost::new(job.window);
-    for slot in 0..job.access.depth {
-        flight.start(slot)?;
-    }
     let mut ended = Vec::with_capacity(job.access.depth);
-    while flight.aloft > 0 {
-        match flight.ring.submit_and_wait(1) {
-            Err(error) if !again(&error) => return Err(KernelError::Broken(format!("io_uring_enter: {error}"))),
-            _ => {}
+    let mut now = nanoseconds();
+    loop {
+        let until = flight.refill(now)?;
+        if flight.aloft == 0 {
+            let Some(until) = until else { break };
+            nap(until);
+            now = nanoseconds();
+            continue;
         }
+        flight.wait(until)?;
         // One look at the clock for all that were complete when the kernel came back.
-        let now = nanoseconds();
+        now = nanoseconds();
         cost.look(now);
         ended.extend(flight.ring.completion().map(|entry| (entry.user_data() as usize, entry.result())));
+        flight.aloft -= ended.len();
         for (slot, result) in ended.drain(..) {
-            match flight.end(slot, result, now, &mut tally) {
-                Ok(true) => flight.start(slot)?,
-                Ok(false) => flight.queue(slot)?,
+            let result = if result < 0 { Err(Errno::from_raw_os_error(-result)) } else { Ok(result as usize) };
+            let place = flight.slots.place(slot);
+            match job.ended(&mut flight.slots.operations[slot], result, (place, now), &mut tally) {
+                Ok(true) => flight.slots.idle.push(slot),
+                Ok(false) => flight.push(slot)?,
                 Err(error) => drop(failure.get_or_insert(error)),
             }
         }
@@ -52,68 +61,124 @@ pub(super) fn run(job: &Job<'_>) -> Result<Tally, KernelError> {
 
 /// Operations in the kernel's hands, with the memory that it may touch until they have ended.
 struct Flight<'a> {
-    job: &'a Job<'a>,
     ring: IoUring,
-    buffers: ManuallyDrop<Aligned>,
-    operations: Vec<Operation>,
+    slots: ManuallyDrop<Slots<'a>>,
+    /// Whether the kernel knows the buffers beforehand.
+    fixed: bool,
+    /// Pushed and not yet ended.
     aloft: usize,
-    random: u64,
-    content: Bytes,
+    /// Slots that were pushed and are not yet submitted for the first time.
+    fresh: Vec<usize>,
+    chunk: usize,
 }
 
 impl<'a> Flight<'a> {
-    fn new(job: &'a Job<'a>) -> Result<Self, KernelError> {
+    fn new(job: &'a Job<'a>, lane: usize) -> Result<Self, KernelError> {
         let depth = job.access.depth;
-        let ring = build(depth).map_err(|error| KernelError::Unavailable(format!("no io_uring: {error}")))?;
-        let buffers = ManuallyDrop::new(Aligned::new(depth * stride(job), job.target.alignment)?);
-        let operations = vec![Operation::default(); depth];
-        Ok(Self { job, ring, buffers, operations, aloft: 0, random: job.seed, content: Bytes::new(job.seed) })
+        let refused = |error: io::Error| KernelError::Unavailable(format!("no io_uring: {error}"));
+        let ring = build(depth).map_err(refused)?;
+        let mut slots = Slots::new(job, lane, depth, job.seed)?;
+        let source = job.source.unwrap_or(job.target);
+        ring.submitter().register_files(&[job.target.file.as_raw_fd(), source.file.as_raw_fd()]).map_err(refused)?;
+        let stride = slots.stride();
+        let vectors: Vec<libc::iovec> = slots
+            .whole()
+            .chunks_mut(stride)
+            .map(|part| libc::iovec { iov_base: part.as_mut_ptr().cast(), iov_len: part.len() })
+            .collect();
+        let nofix = std::env::var("SHK_NOFIX").is_ok();
+        // SAFETY: the buffers are freed after the ring is (see `drop`), or never.
+        let fixed = !nofix && unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
+        let chunk = std::env::var("SHK_CHUNK").ok().and_then(|c| c.parse().ok()).unwrap_or(1);
+        let fresh = Vec::with_capacity(depth);
+        Ok(Self { ring, slots: ManuallyDrop::new(slots), fixed, aloft: 0, fresh, chunk })
     }
 
-    /// Queues the next operation of the job in a free slot, if there is one.
-    fn start(&mut self, slot: usize) -> Result<(), KernelError> {
-        let Some(operation) = self.job.next(&mut self.random) else { return Ok(()) };
-        if self.job.access.write {
-            let start = slot * stride(self.job);
-            self.content.fill(self.buffers.part(start..start + operation.length));
+    /// Gives every idle slot an operation; when the job has none before a moment, that moment.
+    fn refill(&mut self, mut now: u64) -> Result<Option<u64>, KernelError> {
+        while let Some(slot) = self.slots.idle.pop() {
+            match self.slots.next(slot, now) {
+                Next::Do(_) => {
+                    self.push(slot)?;
+                    self.fresh.push(slot);
+                }
+                next => {
+                    self.slots.idle.push(slot);
+                    self.begin(nanoseconds());
+                    return Ok(if let Next::Wait(until) = next { Some(until) } else { None });
+                }
+            }
+            if self.fresh.len() >= self.chunk && !self.slots.idle.is_empty() {
+                now = nanoseconds();
+                self.begin(now);
+                self.submit(0, None)?;
+            }
         }
-        self.operations[slot] = operation;
-        self.job.begin(&mut self.operations[slot], Place { thread: 0, slot });
-        self.queue(slot)
+        if !self.fresh.is_empty() {
+            self.begin(nanoseconds());
+        }
+        Ok(None)
+    }
+
+    /// Notes that what was pushed goes to the kernel now.
+    fn begin(&mut self, now: u64) {
+        for slot in self.fresh.drain(..) {
+            let place = self.slots.place(slot);
+            let job = self.slots.job;
+            job.begin(&mut self.slots.operations[slot], place, now);
+        }
+    }
+
+    /// Submits what is pushed and waits for a completion, until that moment at the latest.
+    fn wait(&mut self, until: Option<u64>) -> Result<(), KernelError> {
+        self.submit(1, until)
+    }
+
+    fn submit(&self, want: usize, until: Option<u64>) -> Result<(), KernelError> {
+        let submitter = self.ring.submitter();
+        let result = match until {
+            None if want == 0 => submitter.submit(),
+            Some(until) if self.ring.params().is_feature_ext_arg() => {
+                let left = Timespec::new().nsec((until.saturating_sub(nanoseconds())).min(999_999_999) as u32);
+                submitter.submit_with_args(want, &SubmitArgs::new().timespec(&left))
+            }
+            Some(until) => {
+                nap(until);
+                submitter.submit()
+            }
+            None => submitter.submit_and_wait(want),
+        };
+        match result {
+            Err(error) if !again(&error) => Err(KernelError::Broken(format!("io_uring_enter: {error}"))),
+            _ => Ok(()),
+        }
     }
 
     /// Queues what is left of the operation in a slot.
-    fn queue(&mut self, slot: usize) -> Result<(), KernelError> {
-        let Operation { offset, length, done, .. } = self.operations[slot];
-        let offset = offset + done as u64;
-        let base = slot * stride(self.job);
-        let start = self.buffers.part(base + done..base + length).as_mut_ptr();
-        let (file, length) = (types::Fd(self.job.target.file.as_raw_fd()), (length - done) as u32);
-        let entry = if self.job.access.write {
-            opcode::Write::new(file, start, length).offset(offset).build()
-        } else {
-            opcode::Read::new(file, start, length).offset(offset).build()
-        };
-        // SAFETY: the buffer of a slot holds `length` bytes from `start` on, belongs to this operation until it has ended, and
-        // is not freed before that (see `drop`). The job's file stays open as long.
-        let pushed = unsafe { self.ring.submission().push(&entry.user_data(slot as u64)) };
+    fn push(&mut self, slot: usize) -> Result<(), KernelError> {
+        let entry = self.entry(slot).user_data(slot as u64);
+        // SAFETY: the buffer of a slot belongs to its operation until that has ended, and is not freed before (see `drop`). The
+        // job's files stay open as long.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
         pushed.map_err(|_| KernelError::Broken("the ring is full".to_owned()))?;
         self.aloft += 1;
         Ok(())
     }
 
-    /// Takes what the kernel says of a slot: true when its operation is complete, false when the rest must be queued.
-    fn end(&mut self, slot: usize, result: i32, now: u64, tally: &mut Tally) -> Result<bool, KernelError> {
-        self.aloft -= 1;
-        let place = Place { thread: 0, slot };
-        let operation = &mut self.operations[slot];
-        match result {
-            0 => Err(self.job.failed(operation, Errno::NODATA, place)),
-            1.. => Ok(self.job.transferred(operation, result as usize, (place, now), tally)),
-            _ => match Errno::from_raw_os_error(-result) {
-                Errno::INTR | Errno::AGAIN => Ok(false),
-                errno => Err(self.job.failed(operation, errno, place)),
-            },
+    fn entry(&mut self, slot: usize) -> squeue::Entry {
+        let kind = self.slots.operations[slot].kind;
+        let mixed = self.slots.operations.len() * usize::from(self.slots.job.access.is_mixed() && kind == Kind::Write);
+        let number = (slot + mixed) as u16;
+        let (rest, offset) = self.slots.rest(slot);
+        let (start, length) = (rest.as_mut_ptr(), rest.len() as u32);
+        let file = if kind == Kind::Fetch { SOURCE } else { TARGET };
+        match (kind, self.fixed) {
+            (Kind::Sync, _) => opcode::Fsync::new(TARGET).build(),
+            (Kind::DataSync, _) => opcode::Fsync::new(TARGET).flags(FsyncFlags::DATASYNC).build(),
+            (Kind::Write, true) => opcode::WriteFixed::new(file, start, length, number).offset(offset).build(),
+            (Kind::Write, false) => opcode::Write::new(file, start, length).offset(offset).build(),
+            (_, true) => opcode::ReadFixed::new(file, start, length, number).offset(offset).build(),
+            (_, false) => opcode::Read::new(file, start, length).offset(offset).build(),
         }
     }
 }
@@ -122,25 +187,31 @@ impl Drop for Flight<'_> {
     fn drop(&mut self) {
         // After an error of the ring itself operations may still be under way: their memory is then given up, not freed.
         if self.aloft == 0 {
-            // SAFETY: dropped once, here, and not used afterwards.
-            unsafe { ManuallyDrop::drop(&mut self.buffers) };
+            // SAFETY: dropped once, here, and not used afterwards; no operation is under way that could touch the buffers.
+            unsafe { ManuallyDrop::drop(&mut self.slots) };
         }
     }
-}
-
-/// Bytes from one slot's buffer to the next.
-fn stride(job: &Job<'_>) -> usize {
-    job.access.block.next_multiple_of(job.target.alignment)
 }
 
 /// A ring that one thread uses, which newer kernels serve with fewer interruptions.
 fn build(depth: usize) -> io::Result<IoUring> {
     let entries = (depth as u32).next_power_of_two();
     let mut builder = IoUring::builder();
-    builder.setup_single_issuer().setup_defer_taskrun();
+    match std::env::var("SHK_RING").unwrap_or_default().as_str() {
+        "plain" => {}
+        "coop" => {
+            builder.setup_coop_taskrun();
+        }
+        "coopsingle" => {
+            builder.setup_coop_taskrun().setup_single_issuer();
+        }
+        _ => {
+            builder.setup_single_issuer().setup_defer_taskrun();
+        }
+    }
     builder.build(entries).or_else(|_| IoUring::new(entries))
 }
 
 fn again(error: &io::Error) -> bool {
-    matches!(Errno::from_io_error(error), Some(Errno::INTR | Errno::AGAIN | Errno::BUSY))
+    matches!(Errno::from_io_error(error), Some(Errno::INTR | Errno::AGAIN | Errno::BUSY | Errno::TIME))
 }
