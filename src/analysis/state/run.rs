@@ -2,7 +2,7 @@
 
 use super::host::CpuSeconds;
 use crate::analysis::series::Series;
-use crate::analysis::signal::Steady;
+use crate::analysis::signal::Steadiness;
 use crate::vocab::event::{Event, MeterSpec, Outcome, Phase, Progress, Record, Start};
 use crate::vocab::figure::Figure;
 use crate::vocab::finding::{Finding, Kind};
@@ -104,7 +104,7 @@ pub struct RunState {
     base: Option<(Moment, Vec<u64>)>,
     cpu: Option<(CpuSeconds, CpuSeconds)>,
     cpu_settled: bool,
-    steady: Steady,
+    steadiness: Steadiness,
 }
 
 impl RunState {
@@ -131,7 +131,7 @@ impl RunState {
             base: None,
             cpu: None,
             cpu_settled: false,
-            steady: Steady::default(),
+            steadiness: Steadiness::default(),
         }
     }
 
@@ -150,7 +150,7 @@ impl RunState {
                 self.done.push(IterationState { number, ended: record.at, figures, seq: record.seq });
             }
             Event::Found(finding) if finding.run.as_ref() == Some(&self.name) && disturbs(finding) => {
-                self.steady.clear()
+                self.steadiness.clear()
             }
             Event::RunEnded { run, outcome } if *run == self.name => self.end(outcome.clone(), record),
             Event::NodeLost { why } if self.status == Status::Running => {
@@ -210,14 +210,14 @@ impl RunState {
         let measured = matches!(self.phase, Some((Phase::Measure, _)));
         let level = self.meters.first().filter(|m| m.spec.level && measured).and_then(|m| m.rate.last());
         if let Some(level) = level {
-            self.steady.push(at, level.value);
+            self.steadiness.push(at, level.value);
         }
     }
 
     /// Since when the rate on the chart is steady (SNIA's five windows, at least 25 s); none when it is not, or has ended.
     #[must_use]
     pub fn steady_since(&self) -> Option<Moment> {
-        self.steady.since().filter(|_| !self.is_over())
+        self.steadiness.since().filter(|_| !self.is_over())
     }
 
     /// Takes in the node's CPU time; the first reading after the end is the last that counts.

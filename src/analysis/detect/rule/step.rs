@@ -61,9 +61,14 @@ impl Rule for Step {
     }
 
     fn end(&mut self, at: Moment, course: &mut Course<'_>) {
-        if let Some(open) = self.open.take() {
-            course.say(&open.saying.over(at, "to the end of the run"));
+        let Some(open) = self.open.take() else { return };
+        let near = |from: Moment| from.since(open.saying.onset).max(open.saying.onset.since(from)) <= LASTING.0;
+        let borne_out = course.signal.all_segments(true).iter().skip(1).any(|segment| near(segment.from));
+        if borne_out {
+            return course.say(&open.saying.over(at, "to the end of the run"));
         }
+        let saying = Saying { severity: Severity::Info, ..open.saying };
+        course.say(&saying.over(at, "the run as a whole does not bear it out"));
     }
 }
 

@@ -14,7 +14,7 @@ const EXCURSION: f64 = 0.10;
 
 /// The latest windows of a series.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::analysis) struct Steady {
+pub(in crate::analysis) struct Steadiness {
     means: [f64; WINDOWS],
     begins: [Moment; WINDOWS],
     len: usize,
@@ -24,7 +24,7 @@ pub(in crate::analysis) struct Steady {
     since: Option<Moment>,
 }
 
-impl Steady {
+impl Steadiness {
     /// Takes in a reading.
     pub(in crate::analysis) fn push(&mut self, at: Moment, level: f64) {
         let begin = *self.begin.get_or_insert(at);
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     fn after(seconds: u64, level: impl Fn(u64) -> f64) -> Option<Moment> {
-        let mut steady = Steady::default();
+        let mut steady = Steadiness::default();
         (0..seconds).for_each(|i| steady.push(Moment(i * 1_000_000), level(i)));
         steady.since()
     }
