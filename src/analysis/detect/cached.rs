@@ -201,6 +201,7 @@ mod tests {
     use super::*;
     use crate::analysis::scenario::{Scenario, disk};
     use crate::vocab::event::Outcome;
+    use crate::vocab::plan::Load;
 
     /// An iteration of 4 s in which the run does so many MB/s and the device so many.
     fn told(load: Load, run: f64, device: f64) -> Scenario {
