@@ -10,6 +10,7 @@
 //! | `slow medium` | a FUSE file system served by the test itself: so many bytes fast, then slow; errors after so many bytes; hangs that no signal ends; a server that vanishes | the gate opens, unmount (by force after a while) |
 //! | `awkward` | a full file system, a read-only one, sectors of 4096 bytes, no `O_DIRECT` (ramfs), memory that looks like a disk (zram), no target at all | unmount, `losetup -d`, the zram device is removed |
 //! | `no io_uring` | `kernel.io_uring_disabled` is 2 until the run has started | the value before |
+//! | `counted` | ext4 on a loop device and on a disk in memory, whose own counters are the reference | as with `throttle` |
 //! | `CPU` | a quota for the whole session; a busy neighbour in a heavier group; a load that one thread cannot make any faster | the groups go, the neighbour is killed |
 //! | `network` | two network name spaces and a link shaped by `tbf`; the target sends what it stores over that link | the name spaces go, and the link with them |
 //!
@@ -23,6 +24,7 @@ mod program;
 mod attribution;
 mod awkward;
 mod common;
+mod counted;
 mod cpu;
 mod errors;
 mod medium;
