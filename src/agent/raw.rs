@@ -140,11 +140,11 @@ impl Device {
     fn family(&self) -> Vec<(String, String)> {
         let mut names = vec![self.name.clone()];
         let disk = block::whole(&self.root, &self.name);
-        if disk != self.name {
-            names.push(disk);
-        } else {
+        if disk == self.name {
             let entry = self.entry(&self.name);
             names.extend(host::names(&entry).into_iter().filter(|part| entry.join(part).join("partition").exists()));
+        } else {
+            names.push(disk);
         }
         let number = |name: &String| host::value(&self.entry(name).join("dev")).unwrap_or_default();
         names.into_iter().map(|name| (name.clone(), number(&name))).collect()
@@ -165,7 +165,7 @@ impl Device {
         }
         let swaps = host::text(&self.root.join("proc/swaps")).unwrap_or_default();
         let mut swaps = swaps.lines().skip(1).filter_map(|line| line.split_ascii_whitespace().next());
-        swaps.any(|path| is(path)).then(|| "is swap space".to_owned())
+        swaps.any(is).then(|| "is swap space".to_owned())
     }
 
     /// Whether another device is made of it: a logical volume, a RAID, a loop device.
@@ -211,7 +211,7 @@ mod tests {
     const MOUNTS: &str = "1 1 8:2 / / rw - ext4 /dev/sda2 rw\n2 1 0:45 / /data rw - btrfs /dev/sdc1 rw\n";
 
     fn machine() -> tempfile::TempDir {
-        let root = fake::root(&[
+        fake::root(&[
             ("proc/self/mountinfo", MOUNTS),
             ("proc/swaps", "Filename Type Size Used Priority\n/dev/sdd partition 1 0 -2\n"),
             ("sys/class/block/sda/sda2/partition", "2\n"),
@@ -223,8 +223,7 @@ mod tests {
             ("sys/class/block/dm-0/dm/name", "vg-root\n"),
             ("sys/class/block/loop4/loop/backing_file", "/dev/sdf\n"),
             ("sys/class/block/sdg/ro", "1\n"),
-        ]);
-        root
+        ])
     }
 
     fn device(root: &Path, name: &str) -> Device {

@@ -123,7 +123,7 @@ impl Agent {
             }
             AgentOrder::Watch => self.watch = Some(Watch::new(&self.root, self.voice.clone())),
             AgentOrder::Ping(sent) => self.voice.say(Event::Clock { sent, back: Moment(0) }),
-            AgentOrder::Start { run, deadline } => self.start(run, deadline),
+            AgentOrder::Start { run, deadline } => self.start(&run, deadline),
             AgentOrder::Stop => {
                 if let Some(job) = &mut self.job {
                     job.ask_to_stop(Instant::now() + OBEY);
@@ -170,9 +170,9 @@ impl Agent {
         Resources { controller_cache: self.controller_cache, ..Resources::here(&self.root) }
     }
 
-    fn start(&mut self, run: Run, deadline: Span) {
+    fn start(&mut self, run: &Run, deadline: Span) {
         let name = run.name.clone();
-        let (run, made) = match sizes::settle(&run, &self.resources()) {
+        let (run, made) = match sizes::settle(run, &self.resources()) {
             Ok(settled) => settled,
             Err(why) => return self.voice.say(Event::RunEnded { run: name, outcome: Outcome::Unavailable(why) }),
         };

@@ -54,7 +54,7 @@ pub fn take(plan: &Plan, root: &Path, node: &Resources) -> Survey {
     let mounts = Mounts::read(root);
     let look = |(path, run): (PathBuf, &Run)| {
         let is_dead = dead.contains(&path);
-        let looked = if run.is_raw() { device(path, run, root) } else { target(path, root, &mounts) };
+        let looked = if run.is_raw() { device(&path, run, root) } else { target(path, root, &mounts) };
         let why = looked.unusable.clone().or_else(|| is_dead.then(|| FROZEN.to_owned()));
         Target { unusable: why, ..looked }
     };
@@ -144,9 +144,9 @@ fn in_all(run: &Run, takes: &Takes) -> Needs {
 }
 
 /// A device that is a target itself.
-fn device(path: PathBuf, run: &Run, root: &Path) -> Target {
-    let mut target = blank(path.clone());
-    let device = match raw::find(&path, root) {
+fn device(path: &Path, run: &Run, root: &Path) -> Target {
+    let mut target = blank(path.to_owned());
+    let device = match raw::find(path, root) {
         Ok(device) => device,
         Err(why) => return Target { unusable: Some(neutral(&why)), ..target },
     };
@@ -193,7 +193,7 @@ fn target(path: PathBuf, root: &Path, mounts: &Mounts) -> Target {
     // In a thread of its own: what hangs in the kernel can be left behind there.
     let (answer, answered) = mpsc::sync_channel(1);
     let (root, mounts) = (root.to_owned(), mounts.clone());
-    let asked = std::thread::Builder::new().spawn(move || answer.send(examined(path, &root, &mounts)));
+    let asked = std::thread::Builder::new().spawn(move || drop(answer.send(examined(path, &root, &mounts))));
     match asked {
         Ok(_) => answered.recv_timeout(PATIENCE).unwrap_or(unknown),
         Err(why) => Target { unusable: Some(format!("cannot be looked at: {why}")), ..unknown },

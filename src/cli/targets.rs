@@ -14,20 +14,20 @@ pub(super) fn place(plan: &mut Plan, options: &RunOptions) -> Result<(), String>
     if let Some(run) = plan.runs.iter().find(|run| run.destroy.is_some()) {
         return Err(format!("run `{}`: destroy cannot be set; only --destroy-data DEVICE says so", run.name));
     }
-    if let Some(reserve) = options.reserve {
+    if let Some(reserve) = options.place.reserve {
         plan.runs.iter_mut().for_each(|run| run.reserve = Some(run.reserve.unwrap_or(reserve)));
     }
-    if let Some(device) = &options.destroy_data {
-        claim(plan, device, |run| run.destroy = Some(options.yes.clone().unwrap_or_default()))
+    if let Some(device) = &options.place.destroy_data {
+        claim(plan, device, |run| run.destroy = Some(options.place.yes.clone().unwrap_or_default()))
             .map_err(|why| format!("--destroy-data {}: {why}", device.display()))?;
     }
-    if options.readonly {
-        let [device] = &options.target[..] else {
+    if options.place.readonly {
+        let [device] = &options.place.target[..] else {
             return Err("--readonly: name the device with --target DEVICE, once".to_owned());
         };
         claim(plan, device, |run| run.readonly = true).map_err(|why| format!("--readonly: {why}"))?;
     }
-    let targets: Vec<PathBuf> = options.target.iter().map(|target| absolute(target)).collect();
+    let targets: Vec<PathBuf> = options.place.target.iter().map(|target| absolute(target)).collect();
     for (n, target) in targets.iter().enumerate() {
         if targets[..n].contains(target) {
             return Err(format!("--target {}: it is given twice", target.display()));

@@ -4,18 +4,18 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use crate::agent::raw;
-use crate::cli::typed::RunOptions;
+use crate::cli::typed::{RunOptions, Targets};
 
 /// The options with the serial number that was given for a device that is to be destroyed: by `--yes`, or typed now where there is a
 /// terminal. A plan that is only told needs none.
 pub(super) fn confirm(options: &RunOptions, terminal: bool) -> Result<RunOptions, String> {
-    let Some(named) = &options.destroy_data else { return Ok(options.clone()) };
+    let Some(named) = &options.place.destroy_data else { return Ok(options.clone()) };
     let path = std::path::absolute(named).map_err(|why| format!("--destroy-data {}: {why}", named.display()))?;
     let root = options.root.as_deref().unwrap_or(Path::new("/"));
     let refused = |why: String| format!("--destroy-data {}: {why}", path.display());
     let device = raw::find(&path, root).map_err(refused)?;
     device.is_free().map_err(refused)?;
-    let given = match &options.yes {
+    let given = match &options.place.yes {
         Some(given) => given.clone(),
         None if options.plan => device.proof(),
         None if terminal => ask(&device)?,
@@ -27,7 +27,8 @@ pub(super) fn confirm(options: &RunOptions, terminal: bool) -> Result<RunOptions
         }
     };
     device.is_meant(&given).map_err(refused)?;
-    Ok(RunOptions { yes: Some(given), ..options.clone() })
+    let place = Targets { yes: Some(given), ..options.place.clone() };
+    Ok(RunOptions { place, ..options.clone() })
 }
 
 /// On standard error, since standard output may be kept.

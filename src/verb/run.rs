@@ -23,7 +23,7 @@ pub(super) fn preset(name: Option<&str>, options: &RunOptions) -> Ended {
     let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let directory = presets::directory();
     let Some(name) = name else {
-        if options.destroy_data.is_some() {
+        if options.place.destroy_data.is_some() {
             return Err("--destroy-data: name the preset as well; nothing is destroyed from the list".to_owned());
         }
         if !terminal {

@@ -1,13 +1,15 @@
 //! The disk kernel beside fio: the same file system, sizes, depths and kind of content, one after the other in pairs whose order
 //! alternates. Prints the median of the paired ratios (this program to fio) with a distribution-free interval.
 //!
-//! `cargo bench --bench disk_vs_fio -- [CASE] [pairs=9] [seconds=3] [engine=io_uring]`; `CASE` is a part of a case's name. Needs
+//! `cargo bench --bench disk_vs_fio -- [CASE] [pairs=9] [seconds=3] [engine=io_uring-fixed]`; `CASE` is a part of a case's name. Needs
 //! fio, and root for the zram device.
 //!
 //! What is set on both sides: direct access, a file laid out before, random content that is new in every block
-//! (`--refill_buffers`), random blocks with repetition (`--norandommap`), no ramp. CPU per I/O is user and system time: of the
+//! (`--refill_buffers`), random blocks with repetition (`--norandommap`), no ramp; `io_uring-fixed` is fio with
+//! `--fixedbufs --registerfiles`, as this program always registers them, `io_uring` fio as most people call it. CPU per I/O is user and system time: of the
 //! whole process (fio's start, measured by a run of one I/O, is taken off; ours is that of an iteration, reading the meters ten
-//! times a second included), and of the load threads alone. Latency is from submission to completion (fio's `clat`).
+//! times a second included), and of the load threads alone. Latency is from just before submission to completion:
+//! fio's `lat`, as its `clat` begins after a submission, in which a device in memory is done already.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -79,7 +81,7 @@ fn main() {
         case: words.iter().find(|word| !word.contains('=')).cloned().unwrap_or_default(),
         pairs: given("pairs").map_or(9, |n| n.parse().expect("pairs")),
         seconds: given("seconds").map_or(3, |n| n.parse().expect("seconds")),
-        engine: given("engine").unwrap_or_else(|| "io_uring".to_owned()),
+        engine: given("engine").unwrap_or_else(|| "io_uring-fixed".to_owned()),
     };
     let Ok(version) = Command::new("fio").arg("--version").output() else {
         return println!("SKIPPED: disk_vs_fio: fio is not installed");
@@ -106,7 +108,7 @@ fn compare(place: &str, directory: &Path, options: &Options) {
             continue;
         }
         let choice = match options.engine.as_str() {
-            "io_uring" => "Uring",
+            "io_uring" | "io_uring-fixed" => "Uring",
             "libaio" => "Aio",
             _ => "Threads",
         };
@@ -197,7 +199,9 @@ struct Side {
 
 impl Side {
     fn start(directory: &Path, load: &str) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        // fio's jobs are sessions of their own, to which the scheduler gives a share of their own on a busy machine.
+        let mut child = Command::new("setsid")
+            .arg(std::env::current_exe().unwrap())
             .args(["--side", &directory.display().to_string(), load])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -299,7 +303,7 @@ impl Fio {
         let (block, size) = (block.replace("iB", ""), SIZE.replace("iB", ""));
         let common = format!(
             "--name=b --filename={shown} --size={size} --direct=1 --refill_buffers=1 --norandommap=1 --group_reporting=1 \
-             --output-format=json"
+             --lat_percentiles=1 --output-format=json"
         );
         let split = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
         let laid = [split(&common), split("--rw=write --bs=1M --ioengine=psync --end_fsync=1")].concat();
@@ -318,7 +322,7 @@ impl Fio {
         let side = if number(&job["read"]["total_ios"]) > 0.0 { &job["read"] } else { &job["write"] };
         let operations = number(&side["total_ios"]);
         let percent = number(&job["usr_cpu"]) + number(&job["sys_cpu"]);
-        let at = |quantile: &str| number(&side["clat_ns"]["percentile"][quantile]) / 1e3;
+        let at = |quantile: &str| number(&side["lat_ns"]["percentile"][quantile]) / 1e3;
         Turn {
             iops: number(&side["iops"]),
             mb: number(&side["bw_bytes"]) / 1e6,

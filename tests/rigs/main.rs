@@ -13,6 +13,7 @@
 //! | `devices` | loop devices as targets: mounted, swap, below another, with a partition in use, held, free | swapoff, unmount, `losetup -d` |
 //! | `remains` | signals in the middle of a write; memory two layers down, a frozen file system, a limit of the size of files, late hangs | unmount, `fsfreeze -u`, `losetup -d`, the zram device is removed |
 //! | `no io_uring` | `kernel.io_uring_disabled` is 2 until the run has started | the value before |
+//! | `counted` | ext4 on a loop device and on a disk in memory, whose own counters are the reference | as with `throttle` |
 //! | `CPU` | a quota for the whole session; a busy neighbour in a heavier group; a load that one thread cannot make any faster | the groups go, the neighbour is killed |
 //! | `network` | two network name spaces and a link shaped by `tbf`; the target sends what it stores over that link | the name spaces go, and the link with them |
 //!
@@ -26,6 +27,7 @@ mod program;
 mod attribution;
 mod awkward;
 mod common;
+mod counted;
 mod cpu;
 mod devices;
 mod errors;

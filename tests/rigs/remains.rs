@@ -29,7 +29,7 @@ fn free(path: &Path) -> u64 {
 
 /// Times after the beginning, different ones each time.
 fn moments() -> impl Iterator<Item = Duration> {
-    let mut seed = std::process::id() as u64 ^ 0x9e37_79b9_7f4a_7c15;
+    let mut seed = u64::from(std::process::id()) ^ 0x9e37_79b9_7f4a_7c15;
     std::iter::from_fn(move || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         Some(Duration::from_millis(50 + (seed >> 33) % 1500))

@@ -107,10 +107,9 @@ fn bytes(printed: &str) -> Fact<u64> {
     let end = printed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(printed.len());
     let (number, unit) = printed.split_at(end);
     let unit = match unit.trim() {
-        "MB" => 1_u64 << 20,
-        "GB" => 1 << 30,
+        "GB" => 1_u64 << 30,
         "" if number.contains('.') => 1 << 30,
-        "" => 1 << 20,
+        "MB" | "" => 1 << 20,
         _ => return Fact::NotPresent,
     };
     let size = number.parse::<f64>().ok().filter(|n| (0.1..1e6).contains(n)).map(|n| (n * unit as f64) as u64);

@@ -19,6 +19,13 @@ use crate::agent::kernel::KernelError;
 const TARGET: Fixed = Fixed(0);
 const SOURCE: Fixed = Fixed(1);
 
+/// Operations that go to the kernel in one call. One by one the device never waits for us, and every operation pays for its call;
+/// all at once, it has nothing to do while they are made ready. Measured at depth 32: four take two thirds of the CPU time of one, at
+/// the same rate on a real disk and half as much again in memory.
+const CHUNK: usize = 4;
+/// The largest block of which four are made ready in no time, in bytes.
+const SMALL: usize = 16 << 10;
+
 /// Whether the kernel gives us a ring for so many operations, and why not.
 pub(super) fn probe(depth: usize) -> Result<(), String> {
     build(depth).map(|_| ()).map_err(|error| error.to_string())
@@ -86,10 +93,9 @@ impl<'a> Flight<'a> {
             .chunks_mut(stride)
             .map(|part| libc::iovec { iov_base: part.as_mut_ptr().cast(), iov_len: part.len() })
             .collect();
-        let nofix = std::env::var("SHK_NOFIX").is_ok();
         // SAFETY: the buffers are freed after the ring is (see `drop`), or never.
-        let fixed = !nofix && unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
-        let chunk = std::env::var("SHK_CHUNK").ok().and_then(|c| c.parse().ok()).unwrap_or(1);
+        let fixed = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
+        let chunk = if job.access.block <= SMALL { CHUNK } else { 1 };
         let fresh = Vec::with_capacity(depth);
         Ok(Self { ring, slots: ManuallyDrop::new(slots), fixed, aloft: 0, fresh, chunk })
     }
@@ -197,18 +203,7 @@ impl Drop for Flight<'_> {
 fn build(depth: usize) -> io::Result<IoUring> {
     let entries = (depth as u32).next_power_of_two();
     let mut builder = IoUring::builder();
-    match std::env::var("SHK_RING").unwrap_or_default().as_str() {
-        "plain" => {}
-        "coop" => {
-            builder.setup_coop_taskrun();
-        }
-        "coopsingle" => {
-            builder.setup_coop_taskrun().setup_single_issuer();
-        }
-        _ => {
-            builder.setup_single_issuer().setup_defer_taskrun();
-        }
-    }
+    builder.setup_single_issuer().setup_defer_taskrun();
     builder.build(entries).or_else(|_| IoUring::new(entries))
 }
 
