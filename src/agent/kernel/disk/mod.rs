@@ -16,6 +16,7 @@ mod pace;
 mod pool;
 mod resident;
 mod ring;
+mod sense;
 mod slots;
 mod tally;
 mod verify;
@@ -36,7 +37,7 @@ use crate::vocab::figure::Figure;
 use crate::vocab::moment::Span;
 use crate::vocab::plan::{Bound, Disk, Pattern};
 use crate::vocab::unit::Unit;
-use content::{STAMP, Stamps};
+use content::Stamps;
 use cost::Window;
 use engine::Engine;
 use file::{Place, Target};
@@ -48,11 +49,6 @@ use verify::ReadBack;
 
 /// What a fast device writes in a second, for the preflight's guess.
 const FAST_BYTES_PER_SECOND: f64 = 2e9;
-
-const DEEPEST: u32 = 4096;
-/// Jobs and depth together: as many threads as the third engine may have to start.
-const MOST_IN_FLIGHT: u32 = 4096;
-const LARGEST_BLOCK: u64 = 1 << 30;
 
 /// Percent of its bytes that a file of random ones takes at least where nothing compresses them.
 const STORED: f64 = 90.0;
@@ -86,7 +82,7 @@ impl Kernel {
         let place = place.into();
         let directory = place.path;
         let unavailable = |why: String| Err(KernelError::Unavailable(why));
-        if let Some(why) = nonsense(load) {
+        if let Some(why) = sense::nonsense(load) {
             return unavailable(why);
         }
         let open = || Target::open(place, load.is_direct(), load.dsync, node);
@@ -149,7 +145,7 @@ impl Kernel {
 
     /// The stamps of a job: of what an iteration writes, or, counted from 0, of what a layout does.
     fn stamps(&self, number: usize, iteration: u32) -> Option<Stamps> {
-        let generation = u64::from(iteration) << 32 | number as u64 + 1;
+        let generation = (u64::from(iteration) << 32) | (number as u64 + 1);
         self.load.verify.then(|| Stamps::new(self.access.block, self.size / self.access.block as u64, generation))
     }
 
@@ -164,7 +160,7 @@ impl Kernel {
                     engine: &self.engine,
                     block: self.access.block as u64,
                     size: self.size,
-                    seed: self.seed ^ (number as u64) << 8 ^ salt,
+                    seed: self.seed ^ ((number as u64) << 8) ^ salt,
                     direct: self.load.is_direct(),
                     content: self.load.content,
                     stamps: stamps.as_ref(),
@@ -195,7 +191,7 @@ impl Kernel {
             let (alive, ended) = channel::<()>();
             let body = move || {
                 let _alive = alive;
-                run(&self.engine, jobs)
+                self.engine.run(jobs)
             };
             let engine = Builder::new().name("disk".to_owned()).spawn_scoped(scope, body);
             let engine = engine.map_err(|e| KernelError::Unavailable(format!("cannot start a thread: {e}")))?;
@@ -258,67 +254,6 @@ impl Kernel {
         let compared = compared.into_iter().sum::<Result<u64, KernelError>>()?;
         Ok(Some(Figure::new("verified_blocks", compared as f64, Unit::Count)))
     }
-}
-
-/// What in a plan cannot be done anywhere, in a line.
-fn nonsense(load: &Disk) -> Option<String> {
-    let (block, depth, jobs) = (load.block.0, load.depth, load.jobs);
-    let writes_only = [
-        ("fsync_every", load.fsync_every > 0),
-        ("fdatasync_every", load.fdatasync_every > 0),
-        ("dsync", load.dsync),
-        ("verify", load.verify),
-        ("layout: FirstWrite", load.layout != crate::vocab::plan::Layout::Overwrite),
-    ];
-    if !(1..=LARGEST_BLOCK).contains(&block) || load.size.0 < block {
-        return Some(format!("blocks of {} and a file of {} do not go together", load.block, load.size));
-    }
-    if !(1..=DEEPEST).contains(&depth) {
-        return Some(format!("depth {depth} is not between 1 and {DEEPEST}"));
-    }
-    if jobs == 0 || depth.saturating_mul(jobs) > MOST_IN_FLIGHT {
-        return Some(format!(
-            "{jobs} jobs of depth {depth} are not between 1 and {MOST_IN_FLIGHT} operations in flight"
-        ));
-    }
-    if let Some((name, _)) = writes_only.iter().find(|(_, given)| *given && !load.pattern.writes()) {
-        return Some(format!("`{name}` is for loads that write"));
-    }
-    if load.verify && block < STAMP as u64 {
-        return Some(format!("verification needs blocks of {STAMP} B at least, not {}", load.block));
-    }
-    match load.pattern {
-        Pattern::Mixed { reads, .. } if !(1..100).contains(&reads) => {
-            return Some(format!("a share of {reads} % reads is not mixed; expected 1 to 99"));
-        }
-        Pattern::Mixed { .. } if load.is_first_write() => {
-            return Some("a first write has nothing to read: `Mixed` needs `layout: Overwrite`".to_owned());
-        }
-        _ => {}
-    }
-    load.rate.and_then(|rate| Pace::of(rate).err())
-}
-
-/// Does jobs, each thread with a lane of its own, and adds up what they did.
-fn run(engine: &Engine, jobs: &[Job<'_>]) -> Result<Tally, KernelError> {
-    let threads = |job: &Job<'_>| if matches!(engine, Engine::Threads(_)) { job.access.depth } else { 1 };
-    let parts: Vec<(&Job<'_>, usize)> =
-        jobs.iter().flat_map(|job| (0..threads(job)).map(move |i| (job, job.number * threads(job) + i))).collect();
-    // Not pinned: they wait for the device, and the scheduler knows better where to wake them.
-    let tallies = each(&[], &Gate::new(parts.len()), parts, |_, (job, lane)| match engine {
-        Engine::Ring(_) => ring::run(job, lane),
-        Engine::Aio(_) => aio::run(job, lane),
-        Engine::Threads(_) => pool::run(job, lane),
-    })?;
-    let mut whole: Option<Tally> = None;
-    for tally in tallies {
-        let tally = tally?;
-        match &mut whole {
-            Some(whole) => whole.merge(&tally)?,
-            None => whole = Some(tally),
-        }
-    }
-    whole.ok_or_else(|| KernelError::Broken("no thread was started".to_owned()))
 }
 
 impl super::Kernel for Kernel {
