@@ -1,7 +1,8 @@
 //! The disk kernel beside fio: the same file system, sizes, depths and kind of content, one after the other in pairs whose order
 //! alternates. Prints the median of the paired ratios (this program to fio) with a distribution-free interval.
 //!
-//! `cargo bench --bench disk_vs_fio -- [CASE] [pairs=9] [seconds=3] [engine=io_uring-fixed]`; `CASE` is a part of a case's name. Needs
+//! `cargo bench --bench disk_vs_fio -- [CASE] [pairs=9] [seconds=3] [engine=io_uring-fixed]`; `engine` is
+//! fio's, also `io_uring`, `libaio` or `threads`; `CASE` is a part of a case's name. Needs
 //! fio, and root for the zram device.
 //!
 //! What is set on both sides: direct access, a file laid out before, random content that is new in every block
@@ -405,7 +406,14 @@ impl Zram {
 
 impl Drop for Zram {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.directory).stderr(Stdio::null()).status();
+        // A ring lets go of its files a little after its process has ended.
+        for _ in 0..50 {
+            let done = Command::new("umount").arg(&self.directory).stderr(Stdio::null()).status();
+            if done.is_ok_and(|status| status.success()) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
         let _ = std::fs::write("/sys/class/zram-control/hot_remove", &self.number);
     }
 }

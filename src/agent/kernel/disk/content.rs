@@ -76,7 +76,7 @@ impl Stamps {
 
     /// What is wrong with a block that was read from this offset.
     pub(super) fn fault(&self, block: &[u8], offset: u64) -> Option<String> {
-        let word = |at: usize| block[at..at + 8].iter().rev().fold(0_u64, |word, byte| word << 8 | u64::from(*byte));
+        let word = |at: usize| block[at..at + 8].iter().rev().fold(0_u64, |word, byte| (word << 8) | u64::from(*byte));
         if word(0) != MARK {
             return Some("no stamp: it was never written, or its beginning is damaged".to_owned());
         }
@@ -100,7 +100,7 @@ impl Stamps {
     /// Whether the block at this offset was written.
     pub(super) fn is_written(&self, offset: u64) -> bool {
         let number = offset / self.block as u64;
-        self.written.get((number / 64) as usize).is_some_and(|word| word.load(Relaxed) >> (number % 64) & 1 == 1)
+        self.written.get((number / 64) as usize).is_some_and(|word| (word.load(Relaxed) >> (number % 64)) & 1 == 1)
     }
 }
 

@@ -1,7 +1,10 @@
 //! Who keeps the operations in flight, and why.
 
-use super::{aio, ring};
+use super::job::Job;
+use super::tally::Tally;
+use super::{aio, pool, ring};
 use crate::agent::kernel::KernelError;
+use crate::agent::kernel::threads::{Gate, each};
 use crate::vocab::plan::{Disk, EngineChoice};
 
 /// The engine that runs; the words say why not one before it, or that it was asked for.
@@ -52,6 +55,28 @@ impl Engine {
             Self::Threads(why) => (format!("{depth} threads"), why),
         };
         if why.is_empty() { name } else { format!("{name} ({why})") }
+    }
+
+    /// Does jobs, each thread with a lane of its own, and adds up what they did.
+    pub(super) fn run(&self, jobs: &[Job<'_>]) -> Result<Tally, KernelError> {
+        let threads = |job: &Job<'_>| if matches!(self, Self::Threads(_)) { job.access.depth } else { 1 };
+        let parts: Vec<(&Job<'_>, usize)> =
+            jobs.iter().flat_map(|job| (0..threads(job)).map(move |i| (job, job.number * threads(job) + i))).collect();
+        // Not pinned: they wait for the device, and the scheduler knows better where to wake them.
+        let tallies = each(&[], &Gate::new(parts.len()), parts, |_, (job, lane)| match self {
+            Self::Ring(_) => ring::run(job, lane),
+            Self::Aio(_) => aio::run(job, lane),
+            Self::Threads(_) => pool::run(job, lane),
+        })?;
+        let mut whole: Option<Tally> = None;
+        for tally in tallies {
+            let tally = tally?;
+            match &mut whole {
+                Some(whole) => whole.merge(&tally)?,
+                None => whole = Some(tally),
+            }
+        }
+        whole.ok_or_else(|| KernelError::Broken("no thread was started".to_owned()))
     }
 }
 

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
+use super::access::Access;
 use super::content::Stamps;
 use super::engine::Engine;
 use super::file::Target;
-use super::job::{Access, Job, Progress, Shared};
-use super::run;
+use super::job::{Job, Progress, Shared};
 use crate::agent::kernel::{KernelError, Stop};
 use crate::vocab::plan::Content;
 
@@ -71,7 +71,7 @@ impl Layout<'_> {
                 progress: Progress::default(),
                 shared: &shared,
             };
-            run(self.engine, std::slice::from_ref(&job))?;
+            self.engine.run(std::slice::from_ref(&job))?;
             stop.check()?;
             flush(&[self.target], stop, shared.bytes())?;
             start += piece;

@@ -1,5 +1,6 @@
 //! Reads and writes of files, past the page cache or through it, with a number of operations in flight.
 
+mod access;
 mod aio;
 mod buffer;
 mod command;
@@ -16,6 +17,7 @@ mod pace;
 mod pool;
 mod resident;
 mod ring;
+mod sense;
 mod slots;
 mod tally;
 mod verify;
@@ -36,11 +38,12 @@ use crate::vocab::figure::Figure;
 use crate::vocab::moment::Span;
 use crate::vocab::plan::{Bound, Disk, Pattern};
 use crate::vocab::unit::Unit;
-use content::{STAMP, Stamps};
+use access::Access;
+use content::Stamps;
 use cost::Window;
 use engine::Engine;
 use file::{Place, Target};
-use job::{Access, Job, Progress, Shared, nanoseconds};
+use job::{Job, Progress, Shared, nanoseconds};
 use layout::Layout;
 use pace::Pace;
 use tally::Tally;
@@ -49,10 +52,8 @@ use verify::ReadBack;
 /// What a fast device writes in a second, for the preflight's guess.
 const FAST_BYTES_PER_SECOND: f64 = 2e9;
 
-const DEEPEST: u32 = 4096;
-/// Jobs and depth together: as many threads as the third engine may have to start.
-const MOST_IN_FLIGHT: u32 = 4096;
-const LARGEST_BLOCK: u64 = 1 << 30;
+/// What a slow device reads in a second, for the guess at how long a verification takes.
+const SLOW_BYTES_PER_SECOND: f64 = 1e8;
 
 /// Percent of its bytes that a file of random ones takes at least where nothing compresses them.
 const STORED: f64 = 90.0;
@@ -86,7 +87,7 @@ impl Kernel {
         let place = place.into();
         let directory = place.path;
         let unavailable = |why: String| Err(KernelError::Unavailable(why));
-        if let Some(why) = nonsense(load) {
+        if let Some(why) = sense::nonsense(load) {
             return unavailable(why);
         }
         let open = || Target::open(place, load.is_direct(), load.dsync, node);
@@ -149,7 +150,7 @@ impl Kernel {
 
     /// The stamps of a job: of what an iteration writes, or, counted from 0, of what a layout does.
     fn stamps(&self, number: usize, iteration: u32) -> Option<Stamps> {
-        let generation = u64::from(iteration) << 32 | number as u64 + 1;
+        let generation = (u64::from(iteration) << 32) | (number as u64 + 1);
         self.load.verify.then(|| Stamps::new(self.access.block, self.size / self.access.block as u64, generation))
     }
 
@@ -164,7 +165,7 @@ impl Kernel {
                     engine: &self.engine,
                     block: self.access.block as u64,
                     size: self.size,
-                    seed: self.seed ^ (number as u64) << 8 ^ salt,
+                    seed: self.seed ^ ((number as u64) << 8) ^ salt,
                     direct: self.load.is_direct(),
                     content: self.load.content,
                     stamps: stamps.as_ref(),
@@ -195,7 +196,7 @@ impl Kernel {
             let (alive, ended) = channel::<()>();
             let body = move || {
                 let _alive = alive;
-                run(&self.engine, jobs)
+                self.engine.run(jobs)
             };
             let engine = Builder::new().name("disk".to_owned()).spawn_scoped(scope, body);
             let engine = engine.map_err(|e| KernelError::Unavailable(format!("cannot start a thread: {e}")))?;
@@ -260,67 +261,6 @@ impl Kernel {
     }
 }
 
-/// What in a plan cannot be done anywhere, in a line.
-fn nonsense(load: &Disk) -> Option<String> {
-    let (block, depth, jobs) = (load.block.0, load.depth, load.jobs);
-    let writes_only = [
-        ("fsync_every", load.fsync_every > 0),
-        ("fdatasync_every", load.fdatasync_every > 0),
-        ("dsync", load.dsync),
-        ("verify", load.verify),
-        ("layout: FirstWrite", load.layout != crate::vocab::plan::Layout::Overwrite),
-    ];
-    if !(1..=LARGEST_BLOCK).contains(&block) || load.size.0 < block {
-        return Some(format!("blocks of {} and a file of {} do not go together", load.block, load.size));
-    }
-    if !(1..=DEEPEST).contains(&depth) {
-        return Some(format!("depth {depth} is not between 1 and {DEEPEST}"));
-    }
-    if jobs == 0 || depth.saturating_mul(jobs) > MOST_IN_FLIGHT {
-        return Some(format!(
-            "{jobs} jobs of depth {depth} are not between 1 and {MOST_IN_FLIGHT} operations in flight"
-        ));
-    }
-    if let Some((name, _)) = writes_only.iter().find(|(_, given)| *given && !load.pattern.writes()) {
-        return Some(format!("`{name}` is for loads that write"));
-    }
-    if load.verify && block < STAMP as u64 {
-        return Some(format!("verification needs blocks of {STAMP} B at least, not {}", load.block));
-    }
-    match load.pattern {
-        Pattern::Mixed { reads, .. } if !(1..100).contains(&reads) => {
-            return Some(format!("a share of {reads} % reads is not mixed; expected 1 to 99"));
-        }
-        Pattern::Mixed { .. } if load.is_first_write() => {
-            return Some("a first write has nothing to read: `Mixed` needs `layout: Overwrite`".to_owned());
-        }
-        _ => {}
-    }
-    load.rate.and_then(|rate| Pace::of(rate).err())
-}
-
-/// Does jobs, each thread with a lane of its own, and adds up what they did.
-fn run(engine: &Engine, jobs: &[Job<'_>]) -> Result<Tally, KernelError> {
-    let threads = |job: &Job<'_>| if matches!(engine, Engine::Threads(_)) { job.access.depth } else { 1 };
-    let parts: Vec<(&Job<'_>, usize)> =
-        jobs.iter().flat_map(|job| (0..threads(job)).map(move |i| (job, job.number * threads(job) + i))).collect();
-    // Not pinned: they wait for the device, and the scheduler knows better where to wake them.
-    let tallies = each(&[], &Gate::new(parts.len()), parts, |_, (job, lane)| match engine {
-        Engine::Ring(_) => ring::run(job, lane),
-        Engine::Aio(_) => aio::run(job, lane),
-        Engine::Threads(_) => pool::run(job, lane),
-    })?;
-    let mut whole: Option<Tally> = None;
-    for tally in tallies {
-        let tally = tally?;
-        match &mut whole {
-            Some(whole) => whole.merge(&tally)?,
-            None => whole = Some(tally),
-        }
-    }
-    whole.ok_or_else(|| KernelError::Broken("no thread was started".to_owned()))
-}
-
 impl super::Kernel for Kernel {
     fn takes(&self) -> Takes {
         let guess = (self.load.time.as_seconds() * FAST_BYTES_PER_SECOND) as u64;
@@ -330,11 +270,13 @@ impl super::Kernel for Kernel {
         let bits = if self.load.verify { self.whole() / self.access.block as u64 / 8 } else { 0 };
         let iteration =
             if self.access.writes() { guess.min(self.most().saturating_mul(u64::from(self.load.jobs))) } else { 0 };
+        // Microseconds.
+        let read_back = if self.load.verify { (self.whole() as f64 / SLOW_BYTES_PER_SECOND * 1e6) as u64 } else { 0 };
         Takes {
             memory: most.max(layout) + bits,
             disk: self.whole(),
             writes: self.whole().saturating_add(iteration),
-            time: Span(self.load.time.0 + self.load.ramp().0),
+            time: Span(self.load.time.0 + self.load.ramp().0 + read_back),
             loads: true,
         }
     }
@@ -408,9 +350,9 @@ impl super::Kernel for Kernel {
         if self.access.writes() {
             let time = layout::flush(&self.targets().collect::<Vec<_>>(), stop, shared.bytes())?.as_secs_f64();
             let since = (nanoseconds() - start) as f64 / 1e9;
-            flushed = Some(figures::Flush { time, bytes: shared.bytes(), since, buffered: self.counts_the_flush() });
+            flushed = Some(figures::Flush { time, bytes: shared.written(), since, buffered: self.counts_the_flush() });
         }
-        let allocated = if self.access.writes() { self.allocated(shared.bytes()) } else { None };
+        let allocated = if self.access.writes() { self.allocated(shared.written()) } else { None };
         let account = figures::Account { tally: &tally, seconds: seconds?, flush: flushed, allocated };
         let mut measured = figures::figures(&account)?;
         measured.figures.extend(self.verify(&stamps, meter, stop)?);
