@@ -10,8 +10,9 @@ use crate::vocab::unit::{Quantity, Unit, short};
 
 /// An array member that takes so many times as long as the others is the slow one.
 const SLOW_MEMBER: f64 = 3.0;
-/// Writers are held back from here on, in percent of the limit of dirty memory; the kernel begins a little below it.
-const AT_DIRTY_LIMIT: f64 = 80.0;
+/// Writers are held back from here on, in percent of the limit of dirty memory: half way between the background limit, which is half of
+/// it as systems are set, and the limit itself (`dirty_freerun_ceiling` of the kernel).
+const AT_DIRTY_LIMIT: f64 = 75.0;
 /// Drives slow down between 70 and 85 C, by the warning temperatures that their makers set.
 const HOT_DRIVE: f64 = 80.0;
 /// What others move on the run's disk must be more than this, and more than the run itself moves, to be worth a word; MB/s.

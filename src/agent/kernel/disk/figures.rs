@@ -122,7 +122,7 @@ mod tests {
     use hdrhistogram::serialization::Deserializer;
 
     use super::*;
-    use crate::agent::kernel::disk::job::Kind;
+    use crate::agent::kernel::disk::access::Kind;
 
     fn tally() -> Tally {
         Tally { main: Side::new().unwrap(), writes: None, syncs: None, last: 0, cpu: (0, 0) }

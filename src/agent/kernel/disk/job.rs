@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::access::{Access, Kind};
 use super::content::Stamps;
 use super::cost::Window;
 use super::file::Target;
@@ -14,44 +15,9 @@ use crate::agent::kernel::random::split_mix;
 use crate::agent::kernel::{KernelError, Stop};
 use crate::agent::meter::{Lane, Meter};
 use crate::vocab::moment::Moment;
-use crate::vocab::plan::Content;
 
 /// The longest that anything waits without a look at the stop, in nanoseconds.
 const PATIENCE: u64 = 50_000_000;
-
-/// Order and direction of the accesses, and their size.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Access {
-    /// Percent of the operations that read; the others write.
-    pub(super) reads: u32,
-    /// Reads each block from the job's source before it writes it.
-    pub(super) copy: bool,
-    pub(super) random: bool,
-    /// Bytes of one operation.
-    pub(super) block: usize,
-    /// Operations in flight.
-    pub(super) depth: usize,
-    /// A flush follows so many writes of one thread; 0 is never.
-    pub(super) fsync_every: u32,
-    pub(super) fdatasync_every: u32,
-    pub(super) content: Content,
-}
-
-impl Access {
-    /// The numbers of the meters of bytes and of operations; the first is on the chart: operations where accesses are random.
-    pub(super) fn meters(self) -> (usize, usize) {
-        if self.random { (1, 0) } else { (0, 1) }
-    }
-
-    pub(super) fn writes(self) -> bool {
-        self.reads < 100
-    }
-
-    /// Whether reads and writes share the time.
-    pub(super) fn is_mixed(self) -> bool {
-        (1..100).contains(&self.reads)
-    }
-}
 
 /// Accesses to a part of a file: one pass over it, or until a window ends.
 pub(super) struct Job<'a> {
@@ -88,6 +54,8 @@ pub(super) struct Progress {
 pub(super) struct Shared {
     /// Bytes transferred so far, within the window and out of it; of a copy, those written.
     bytes: AtomicU64,
+    /// Those of them that were written.
+    written: AtomicU64,
     failed: AtomicBool,
 }
 
@@ -100,6 +68,10 @@ impl Shared {
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Relaxed)
     }
+
+    pub(super) fn written(&self) -> u64 {
+        self.written.load(Relaxed)
+    }
 }
 
 /// What one thread keeps from one operation to the next.
@@ -111,23 +83,6 @@ pub(super) struct Course {
 impl Course {
     pub(super) fn new(seed: u64) -> Self {
         Self { random: seed, unsynced: (0, 0) }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Kind {
-    #[default]
-    Read,
-    Write,
-    /// Of a copy: reads the source, and becomes a write of the same bytes.
-    Fetch,
-    Sync,
-    DataSync,
-}
-
-impl Kind {
-    pub(super) fn is_sync(self) -> bool {
-        matches!(self, Self::Sync | Self::DataSync)
     }
 }
 
@@ -290,6 +245,9 @@ impl Job<'_> {
             return false;
         }
         self.shared.bytes.fetch_add(bytes as u64, Relaxed);
+        if operation.kind == Kind::Write {
+            self.shared.written.fetch_add(bytes as u64, Relaxed);
+        }
         if let Some(lane) = self.lane(at.0) {
             lane.add(self.access.meters().0, bytes as u64);
         }

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
+use super::access::Access;
 use super::content::Stamps;
 use super::engine::Engine;
 use super::file::Target;
-use super::job::{Access, Job, Progress, Shared};
+use super::job::{Job, Progress, Shared};
 use crate::agent::kernel::{KernelError, Stop};
 use crate::vocab::plan::Content;
 

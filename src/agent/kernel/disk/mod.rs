@@ -1,5 +1,6 @@
 //! Reads and writes of files, past the page cache or through it, with a number of operations in flight.
 
+mod access;
 mod aio;
 mod buffer;
 mod command;
@@ -37,11 +38,12 @@ use crate::vocab::figure::Figure;
 use crate::vocab::moment::Span;
 use crate::vocab::plan::{Bound, Disk, Pattern};
 use crate::vocab::unit::Unit;
+use access::Access;
 use content::Stamps;
 use cost::Window;
 use engine::Engine;
 use file::{Place, Target};
-use job::{Access, Job, Progress, Shared, nanoseconds};
+use job::{Job, Progress, Shared, nanoseconds};
 use layout::Layout;
 use pace::Pace;
 use tally::Tally;
@@ -49,6 +51,9 @@ use verify::ReadBack;
 
 /// What a fast device writes in a second, for the preflight's guess.
 const FAST_BYTES_PER_SECOND: f64 = 2e9;
+
+/// What a slow device reads in a second, for the guess at how long a verification takes.
+const SLOW_BYTES_PER_SECOND: f64 = 1e8;
 
 /// Percent of its bytes that a file of random ones takes at least where nothing compresses them.
 const STORED: f64 = 90.0;
@@ -265,11 +270,13 @@ impl super::Kernel for Kernel {
         let bits = if self.load.verify { self.whole() / self.access.block as u64 / 8 } else { 0 };
         let iteration =
             if self.access.writes() { guess.min(self.most().saturating_mul(u64::from(self.load.jobs))) } else { 0 };
+        // Microseconds.
+        let read_back = if self.load.verify { (self.whole() as f64 / SLOW_BYTES_PER_SECOND * 1e6) as u64 } else { 0 };
         Takes {
             memory: most.max(layout) + bits,
             disk: self.whole(),
             writes: self.whole().saturating_add(iteration),
-            time: Span(self.load.time.0 + self.load.ramp().0),
+            time: Span(self.load.time.0 + self.load.ramp().0 + read_back),
             loads: true,
         }
     }
@@ -343,9 +350,9 @@ impl super::Kernel for Kernel {
         if self.access.writes() {
             let time = layout::flush(&self.targets().collect::<Vec<_>>(), stop, shared.bytes())?.as_secs_f64();
             let since = (nanoseconds() - start) as f64 / 1e9;
-            flushed = Some(figures::Flush { time, bytes: shared.bytes(), since, buffered: self.counts_the_flush() });
+            flushed = Some(figures::Flush { time, bytes: shared.written(), since, buffered: self.counts_the_flush() });
         }
-        let allocated = if self.access.writes() { self.allocated(shared.bytes()) } else { None };
+        let allocated = if self.access.writes() { self.allocated(shared.written()) } else { None };
         let account = figures::Account { tally: &tally, seconds: seconds?, flush: flushed, allocated };
         let mut measured = figures::figures(&account)?;
         measured.figures.extend(self.verify(&stamps, meter, stop)?);

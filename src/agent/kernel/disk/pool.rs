@@ -4,8 +4,9 @@ use std::os::unix::fs::FileExt;
 
 use rustix::io::Errno;
 
+use super::access::Kind;
 use super::cost::Cost;
-use super::job::{Job, Kind, Next, nanoseconds, nap};
+use super::job::{Job, Next, nanoseconds, nap};
 use super::slots::Slots;
 use super::tally::Tally;
 use crate::agent::kernel::KernelError;

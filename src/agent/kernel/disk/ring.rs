@@ -9,8 +9,9 @@ use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use rustix::io::Errno;
 
+use super::access::Kind;
 use super::cost::Cost;
-use super::job::{Job, Kind, Next, nanoseconds, nap};
+use super::job::{Job, Next, nanoseconds, nap};
 use super::slots::Slots;
 use super::tally::Tally;
 use crate::agent::kernel::KernelError;

@@ -4,10 +4,11 @@ use super::content::STAMP;
 use super::pace::Pace;
 use crate::vocab::plan::{Disk, Layout, Pattern};
 
+/// As deep as a ring of `io_uring` goes on every kernel that has it.
 const DEEPEST: u32 = 4096;
 /// Jobs and depth together: as many threads as the third engine may have to start.
 const MOST_IN_FLIGHT: u32 = 4096;
-/// Bytes.
+/// Bytes; a transfer may not be longer than 2 GiB less a page (`read(2)`).
 const LARGEST_BLOCK: u64 = 1 << 30;
 
 /// What in a plan cannot be done anywhere, in a line.

@@ -1,8 +1,9 @@
 //! The operations that one thread has in flight, each with its own buffer.
 
+use super::access::Kind;
 use super::buffer::Aligned;
 use super::content::Source;
-use super::job::{Course, Job, Kind, Next, Operation, Place};
+use super::job::{Course, Job, Next, Operation, Place};
 use crate::agent::kernel::KernelError;
 
 /// The slots of a thread; a slot's buffer belongs to its operation until that has ended.

@@ -2,8 +2,8 @@
 
 use hdrhistogram::Histogram;
 
+use super::access::{Access, Kind};
 use super::cost::Cost;
-use super::job::{Access, Kind};
 use crate::agent::kernel::KernelError;
 
 /// The longest latency that is told apart, in nanoseconds: an hour. Longer ones count as an hour, and are counted.
