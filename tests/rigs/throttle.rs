@@ -1,7 +1,7 @@
 //! A device that falls to a fraction of its rate and recovers, by a control group's limit.
 
 use shakedown::vocab::event::Outcome;
-use shakedown::vocab::finding::Kind;
+use shakedown::vocab::finding::{Kind, Severity};
 use shakedown::vocab::moment::Span;
 
 use crate::common::device::Disk;
@@ -57,7 +57,9 @@ pub(crate) fn operations() -> Played {
 fn has_collapsed(account: &Account, bytes: std::ops::Range<f64>) {
     assert_eq!(account.outcome(), Some(Outcome::Sound), "{}", account.line());
     assert_eq!(account.code, Some(1), "{}", account.line());
-    let collapses = account.of_kind(Kind::Collapse);
+    // Where others use the machine a first burst may end before the throttle is set: that is told, and weighs nothing.
+    let mut collapses = account.of_kind(Kind::Collapse);
+    collapses.retain(|collapse| collapse.severity > Severity::Info);
     let [collapse] = &collapses[..] else { panic!("not one collapse: {}", account.line()) };
     let onset = collapse.onset.since(account.measuring());
     assert!((1.2..3.5).contains(&onset.as_seconds()), "onset {onset} after the beginning: {}", account.line());

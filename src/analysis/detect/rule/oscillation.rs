@@ -236,11 +236,11 @@ impl Oscillation {
 fn comes_back(since: Moment, course: &Course<'_>) -> bool {
     let Some(before) = course.signal.best() else { return false };
     let windows = course.signal.recent.latest(0, KEPT).take_while(|p| p.at > since);
-    let (mut times, mut was_high) = (0, false);
+    // One window alone may be what was waiting and came at once.
+    let (mut times, mut high) = (0, 0);
     for window in windows {
-        let high = window.level > HIGH * before;
-        times += usize::from(high && !was_high);
-        was_high = high;
+        high = if window.level > HIGH * before { high + 1 } else { 0 };
+        times += usize::from(high == 2);
     }
     times >= RETURNS
 }
