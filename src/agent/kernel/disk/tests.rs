@@ -86,7 +86,6 @@ fn a_mixed_load_has_figures_of_each_direction() {
     let (measured, _) = check(&Disk { time: Span::milliseconds(200), ..load(MIXED, 4096) });
     let value = |name: &str| value(&measured, name).unwrap();
     assert!((value("read_iops") + value("write_iops") - value("iops")).abs() < 1e-6 * value("iops"));
-    assert!(value("with_fsync_mb_per_s") < 1.2 * value("write_mb_per_s"), "{measured:?}");
     let share = value("read_iops") / value("iops");
     assert!((0.6..0.8).contains(&share), "{share}");
     assert!(value("read_lat_p99_us") > 0.0 && value("write_lat_p50_us") > 0.0 && value("write_mb_per_s") > 0.0);
