@@ -180,7 +180,13 @@ fn without_a_terminal_and_a_preset_there_is_a_list_and_3() {
     place.preset("config/shakedown/presets/mine", &healthy());
     let finished = place.run(&[]);
     assert_eq!((finished.code, finished.out.as_str()), (Some(3), ""));
-    assert!(finished.err.ends_with("there are: mine, quick, synthetic-collapse\n"), "{}", finished.err);
+    assert!(
+        finished
+            .err
+            .ends_with("there are: disk, disk-collapse, disk-railway, disk-steady, mine, quick, synthetic-collapse\n"),
+        "{}",
+        finished.err
+    );
     let listed = place.run(&["presets"]);
     assert!(listed.out.contains("mine                 a plan for a test\n"), "{}", listed.out);
 }

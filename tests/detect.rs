@@ -63,7 +63,7 @@ fn a_log_of_fio_is_known_by_its_shape_and_its_kind_by_its_name() {
     let place = Place::new();
     let mut log = String::new();
     for i in 1..=60 {
-        let _ = writeln!(log, "{}, {}, 1, 0, 0", i * 500, 100_000 + i % 3);
+        let _ = writeln!(log, "{}, {}, 1, 0, 0", i * 500, 100_000 + 1000 * (i % 3));
     }
     let path = file(&place, "job_bw.1.log", &log);
     let finished = place.run(&["detect", &path]);

@@ -48,11 +48,15 @@ pub fn target_of(given: Option<&Path>) -> PathBuf {
 fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop) -> Result<(), KernelError> {
     let description = kernel.describe();
     let run = &work.run;
+    let main =
+        description.meters.first().map(|m| m.figure.clone().unwrap_or_else(|| m.name.clone())).unwrap_or_default();
     let meter = Arc::new(Meter::new(run.name.clone(), description.meters.len(), description.lanes, voice.clone()));
-    voice.say(Event::RunStarted(Box::new(start(description, work, kernel.takes().disk > 0))));
+    let on_disk = kernel.takes().disk > 0 || run.is_raw();
+    voice.say(Event::RunStarted(Box::new(start(description, work, on_disk))));
     let _reader = Reader::start(Arc::clone(&meter), voice.clone());
     meter.phase(Phase::Prepare);
     kernel.prepare(&meter, stop)?;
+    let mut rounds = Vec::new();
     for _ in 0..run.iterations {
         stop.check()?;
         let iteration = meter.next_iteration();
@@ -66,19 +70,25 @@ fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop)
         if let Some(figure) = figures.iter().find(|f| !f.value.is_finite()) {
             return Err(KernelError::Corrupt(format!("the figure {} is not a number", figure.name)));
         }
+        rounds.extend(figures.iter().find(|f| f.name == main).map(|f| f.value));
         voice.say(Event::IterationEnded { run: run.name.clone(), iteration, figures, latency });
+        if let Some(Ok(why)) = run.until_steady.map(|rule| rule.look(&rounds)) {
+            voice.say(Event::Noted(format!("{}: {main} is steady after {iteration} rounds: {why}", run.name)));
+            break;
+        }
     }
     Ok(())
 }
 
 fn start(description: Description, work: &Work, on_disk: bool) -> Start {
     let mut labels = description.labels;
+    labels.extend(work.labels.clone());
     if let Some(limit) = limit(&conditions::read(Path::new("/"))) {
         labels.insert("limited_to".to_owned(), limit);
     }
     if on_disk {
         let target = target_of(work.run.target.as_deref());
-        if let Some(device) = survey::device_of(&target, Path::new("/")) {
+        if let Some(device) = survey::device_below(&work.run, &target, Path::new("/")) {
             labels.entry("device".to_owned()).or_insert(device);
         }
         labels.entry("target".to_owned()).or_insert(target.display().to_string());
@@ -160,8 +170,8 @@ mod tests {
             shape,
             noise: 0.0,
         });
-        let run = Run { name: "s".into(), kernel, iterations: 2, target: None, deadline: None, seed: 1 };
-        Work { run, deadline: Span::seconds(60) }
+        let run = Run { iterations: 2, seed: 1, ..Run::new("s", kernel) };
+        Work { run, deadline: Span::seconds(60), labels: [].into() }
     }
 
     fn run(shape: Shape) -> (Outcome, String) {

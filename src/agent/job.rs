@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -98,12 +98,18 @@ impl Job {
         (self.run.clone(), outcome)
     }
 
-    /// Kills the worker and leaves it to a thread that will bury it, however long that takes.
-    pub(super) fn abandon(mut self) -> RunName {
+    /// Kills the worker and leaves it to a thread that will bury it, however long that takes. Its number when it is still there
+    /// after a while, because it hangs in the kernel.
+    pub(super) fn abandon(mut self, patience: Duration) -> (RunName, Option<u32>) {
         let _ = self.child.kill();
-        let run = self.run.clone();
-        std::thread::spawn(move || self.child.wait());
-        run
+        let (run, number) = (self.run.clone(), self.child.id());
+        let (gone, told) = channel();
+        std::thread::spawn(move || {
+            let _ = self.child.wait();
+            let _ = gone.send(());
+        });
+        let left = told.recv_timeout(patience).is_err().then_some(number);
+        (run, left)
     }
 
     fn wait_a_little(&mut self) -> Option<ExitStatus> {

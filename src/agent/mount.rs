@@ -42,6 +42,9 @@ const REMOTE: [&str; 27] = [
 /// The most symbolic links that the kernel follows in a path.
 const MOST_LINKS: u32 = 40;
 
+/// The most devices and file systems on top of each other that are looked through.
+pub(super) const MOST_LAYERS: u32 = 16;
+
 /// One mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mount {
@@ -84,16 +87,34 @@ impl Mount {
         Some(block::whole(root, &name))
     }
 
-    /// Whether its data is in memory: a file system of memory, a RAM disk, or a loop device whose file is on one.
-    pub(super) fn in_memory(&self, root: &Path, mounts: &Mounts) -> bool {
-        if matches!(self.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs") {
-            return true;
-        }
-        let Some(device) = self.device(root) else { return false };
-        let backing = || host::value(&root.join("sys/class/block").join(&device).join("loop/backing_file"));
-        let below = || mounts.over(Path::new(&backing()?)).map(|mount| mount.kind == "tmpfs" || mount.kind == "ramfs");
-        block::in_memory(&device) || below().unwrap_or(false)
+    /// What its data lies on down to the memory, where it does lie there: `tmpfs`, `ext4 on zram0`, `ext4 on loop0 on tmpfs`.
+    pub(super) fn memory(&self, root: &Path, mounts: &Mounts) -> Option<String> {
+        self.memory_below(root, mounts, MOST_LAYERS)
     }
+
+    fn memory_below(&self, root: &Path, mounts: &Mounts, layers: u32) -> Option<String> {
+        if matches!(self.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs") {
+            return Some(self.kind.clone());
+        }
+        let below = device_in_memory(&self.device(root)?, root, mounts, layers)?;
+        Some(format!("{} on {below}", self.kind))
+    }
+}
+
+/// The same of a device by its kernel name: a RAM disk, or one that is made of others or of a file, as far down as they go.
+pub(super) fn device_in_memory(name: &str, root: &Path, mounts: &Mounts, layers: u32) -> Option<String> {
+    if block::in_memory(name) {
+        return Some(name.to_owned());
+    }
+    let layers = layers.checked_sub(1)?;
+    let entry = root.join("sys/class/block").join(name.replace('/', "!"));
+    let below = match host::value(&entry.join("loop/backing_file")) {
+        Some(file) => mounts.over(Path::new(&file))?.memory_below(root, mounts, layers),
+        None => host::names(&entry.join("slaves"))
+            .iter()
+            .find_map(|slave| device_in_memory(&block::whole(root, slave), root, mounts, layers)),
+    };
+    Some(format!("{name} on {}", below?))
 }
 
 fn source(source: &str, root: &Path) -> Option<String> {
@@ -189,7 +210,10 @@ mod tests {
                           43 22 8:2 / /auto ro - ext4 /dev/sda2 rw\n\
                           44 22 0:47 / /memory rw - tmpfs tmpfs rw\n\
                           45 22 7:0 / /image rw - ext4 /dev/loop0 rw\n\
-                          46 22 253:0 / /z rw - ext4 /dev/zram0 rw\n";
+                          46 22 253:0 / /z rw - ext4 /dev/zram0 rw\n\
+                          47 22 7:1 / /deep rw - xfs /dev/loop1 rw\n\
+                          48 22 254:0 / /mapped rw - ext4 /dev/dm-0 rw\n\
+                          49 22 7:2 / /round rw - ext4 /dev/loop2 rw\n";
 
     fn machine() -> tempfile::TempDir {
         let root = fake::root(&[
@@ -198,13 +222,18 @@ mod tests {
             ("sys/class/block/sdb1/partition", "1\n"),
             ("sys/class/block/loop0/loop/backing_file", "/memory/disk.img\n"),
             ("sys/class/block/zram0/size", "8\n"),
+            ("sys/class/block/loop1/loop/backing_file", "/z/disk.img\n"),
+            ("sys/class/block/loop2/loop/backing_file", "/round/disk.img\n"),
+            ("sys/class/block/dm-0/slaves/loop1/x", ""),
             ("sys/dev/block/x", ""),
         ]);
         let link = |to: &str, at: &str| symlink(to, root.path().join(at)).unwrap();
         link("../../devices/pci0/block/sda/sda2", "sys/class/block/sda2");
         link("../../devices/pci0/block/sda/sda2", "sys/dev/block/8:2");
         link("../../class/block/loop0", "sys/dev/block/7:0");
-        link("../../class/block/zram0", "sys/dev/block/253:0");
+        for (number, name) in [("253:0", "zram0"), ("7:1", "loop1"), ("7:2", "loop2"), ("254:0", "dm-0")] {
+            link(&format!("../../class/block/{name}"), &format!("sys/dev/block/{number}"));
+        }
         root
     }
 
@@ -230,12 +259,23 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_seen_through_loop_devices_and_ram_disks() {
+    fn memory_is_seen_through_every_layer_and_named() {
         let root = machine();
         let mounts = Mounts::read(root.path());
-        let in_memory = |path: &str| mounts.over(Path::new(path)).is_some_and(|m| m.in_memory(root.path(), &mounts));
-        assert!(in_memory("/memory/x") && in_memory("/image") && in_memory("/z"));
-        assert!(!in_memory("/data") && !in_memory("/"));
+        let memory = |path: &str| mounts.over(Path::new(path))?.memory(root.path(), &mounts);
+        for (path, stack) in [
+            ("/memory/x", Some("tmpfs")),
+            ("/image", Some("ext4 on loop0 on tmpfs")),
+            ("/z", Some("ext4 on zram0")),
+            ("/deep", Some("xfs on loop1 on ext4 on zram0")),
+            ("/mapped", Some("ext4 on dm-0 on loop1 on ext4 on zram0")),
+            ("/data", None),
+            ("/", None),
+            // A picture of itself: no kernel builds it, and no reader may go round in it for ever.
+            ("/round", None),
+        ] {
+            assert_eq!(memory(path).as_deref(), stack, "{path}");
+        }
     }
 
     #[test]

@@ -15,6 +15,10 @@ pub struct Resources {
     pub caches: Option<u64>,
     /// Bytes of a memory page.
     pub page: usize,
+    /// Bytes of memory in all, which can become page cache; none where `/proc/meminfo` does not say.
+    pub total: Option<u64>,
+    /// Bytes of cache in the disk controllers; none until their tools were asked, or where these do not say.
+    pub controller_cache: Option<u64>,
 }
 
 impl Resources {
@@ -26,7 +30,17 @@ impl Resources {
             memory: memory(root),
             caches: last_level_caches(root),
             page: rustix::param::page_size(),
+            total: told(root, "MemTotal:"),
+            controller_cache: None,
         }
+    }
+}
+
+#[cfg(test)]
+impl Resources {
+    /// Those of a small machine, for tests that need some.
+    pub(super) fn faked() -> Self {
+        Self { cpus: vec![0], memory: 1 << 30, caches: None, page: 4096, total: None, controller_cache: None }
     }
 }
 
@@ -39,16 +53,17 @@ fn affinity() -> Vec<usize> {
 }
 
 fn memory(root: &Path) -> u64 {
-    let mut least = available(root).unwrap_or(1 << 30);
+    let mut least = told(root, "MemAvailable:").unwrap_or(1 << 30);
     for limit in [cgroup_room(root), address_space()].into_iter().flatten() {
         least = least.min(limit);
     }
     least
 }
 
-fn available(root: &Path) -> Option<u64> {
+/// A line of `/proc/meminfo`, in bytes.
+fn told(root: &Path, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
-    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
+    let line = text.lines().find(|l| l.starts_with(name))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 

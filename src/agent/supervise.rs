@@ -11,7 +11,7 @@ use super::job::{Inbox, Job};
 use super::resources::Resources;
 use super::voice::Voice;
 use super::watch::Watch;
-use super::{conditions, engine, inventory, survey};
+use super::{conditions, engine, inventory, sizes, survey};
 use crate::vocab::event::{Event, Outcome, Said};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::RunName;
@@ -21,7 +21,9 @@ use crate::vocab::order::{AgentOrder, Hello, Work};
 use crate::vocab::plan::Run;
 
 /// How long a worker has to obey a stop; after that it is Stuck.
-const OBEY: Duration = Duration::from_secs(2);
+const OBEY: Duration = Duration::from_millis(1800);
+/// How long one that was killed has to be gone; with the time to obey, two seconds.
+const DYING: Duration = Duration::from_millis(150);
 /// The same when the runner is gone: the agent itself is to be gone within two seconds.
 const OBEY_AT_THE_END: Duration = Duration::from_millis(1200);
 
@@ -39,6 +41,8 @@ pub struct Agent {
     session: String,
     /// The runs that put files on a disk.
     on_disk: Vec<RunName>,
+    /// Bytes of cache in the disk controllers, once a survey has asked for them.
+    controller_cache: Option<u64>,
 }
 
 /// Runs an agent until its input ends. `root` stands for `/` where the host is read; `program` is started for workers.
@@ -68,6 +72,7 @@ pub fn serve(
         hold: None,
         session: String::new(),
         on_disk: Vec::new(),
+        controller_cache: None,
     };
     let ended = agent.attend();
     agent.leave();
@@ -107,13 +112,18 @@ impl Agent {
             AgentOrder::Hello(hello) => self.greet(hello)?,
             AgentOrder::Hold(directories) => self.hold(&directories)?,
             AgentOrder::Survey(plan) => {
-                let survey = survey::take(&plan, &self.root, &Resources::here(&self.root));
-                self.on_disk = survey.needs.iter().filter(|n| n.disk > 0).map(|n| n.run.clone()).collect();
+                if sizes::loads_disks(&plan) {
+                    self.controller_cache = sizes::controller_cache(&self.root);
+                }
+                let survey = survey::take(&plan, &self.root, &self.resources());
+                let on_disk = |name: &RunName| plan.runs.iter().any(|run| run.name == *name && run.is_raw());
+                let needs = survey.needs.iter().filter(|n| n.disk > 0 || on_disk(&n.run));
+                self.on_disk = needs.map(|n| n.run.clone()).collect();
                 self.voice.say(Event::Surveyed(Box::new(survey)));
             }
             AgentOrder::Watch => self.watch = Some(Watch::new(&self.root, self.voice.clone())),
             AgentOrder::Ping(sent) => self.voice.say(Event::Clock { sent, back: Moment(0) }),
-            AgentOrder::Start { run, deadline } => self.start(run, deadline),
+            AgentOrder::Start { run, deadline } => self.start(&run, deadline),
             AgentOrder::Stop => {
                 if let Some(job) = &mut self.job {
                     job.ask_to_stop(Instant::now() + OBEY);
@@ -155,11 +165,21 @@ impl Agent {
         Err(why)
     }
 
-    fn start(&mut self, run: Run, deadline: Span) {
+    /// What this process can have, with what the survey has learned of the controllers.
+    fn resources(&self) -> Resources {
+        Resources { controller_cache: self.controller_cache, ..Resources::here(&self.root) }
+    }
+
+    fn start(&mut self, run: &Run, deadline: Span) {
         let name = run.name.clone();
+        let (run, made) = match sizes::settle(run, &self.resources()) {
+            Ok(settled) => settled,
+            Err(why) => return self.voice.say(Event::RunEnded { run: name, outcome: Outcome::Unavailable(why) }),
+        };
+        let labels = (!made.is_empty()).then(|| ("size_is".to_owned(), made)).into_iter().collect();
         let target = engine::target_of(run.target.as_deref());
         // The survey has asked; asking the kernel once more could hang with its target.
-        let device = self.on_disk.contains(&name).then(|| survey::device_of(&target, &self.root)).flatten();
+        let device = self.on_disk.contains(&name).then(|| survey::device_below(&run, &target, &self.root)).flatten();
         if let Some(watch) = &mut self.watch {
             watch.begin_run(device.map(|d| format!("disk/{d}")));
         }
@@ -168,7 +188,7 @@ impl Agent {
             return self.voice.say(Event::RunEnded { run: name, outcome });
         }
         self.jobs += 1;
-        match Job::start(&self.program, &Work { run, deadline }, self.jobs, &self.to_inbox) {
+        match Job::start(&self.program, &Work { run, deadline, labels }, self.jobs, &self.to_inbox) {
             Ok(job) => self.job = Some(job),
             Err(why) => self.voice.say(Event::RunEnded { run: name, outcome: Outcome::Broken(why) }),
         }
@@ -193,7 +213,12 @@ impl Agent {
 
     fn give_up(&mut self) {
         if let Some(job) = self.job.take() {
-            let run = job.abandon();
+            let (run, left) = job.abandon(DYING);
+            if let Some(process) = left {
+                self.voice.say(Event::Noted(format!(
+                    "{run}: its worker, process {process}, hangs in the kernel where no signal reaches it, and is left behind"
+                )));
+            }
             self.end_run(Event::RunEnded { run, outcome: Outcome::Stuck });
         }
     }
@@ -218,7 +243,7 @@ impl Agent {
                 Err(_) => break,
             }
         }
-        job.abandon();
+        job.abandon(Duration::ZERO);
     }
 }
 

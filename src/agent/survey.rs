@@ -11,10 +11,10 @@ use rustix::fs::{Access, StatVfs, access, statvfs};
 use super::kernel::{self, Takes};
 use super::mount::Mounts;
 use super::resources::Resources;
-use super::{hold, host};
+use super::{block, hold, host, inventory, raw, sizes};
 use crate::vocab::moment::Span;
-use crate::vocab::plan::{Plan, Run};
-use crate::vocab::survey::{Needs, Survey, Target};
+use crate::vocab::plan::{Load, Plan, Run};
+use crate::vocab::survey::{Needs, Raw, Survey, Target};
 use crate::vocab::text::neutral;
 
 pub use super::mount::device_of;
@@ -24,6 +24,8 @@ pub const DEFAULT_TARGET: &str = "/var/tmp";
 
 /// A file system that takes longer to answer than this is not used.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Why a directory that does not let a file be made in time is not used.
+const FROZEN: &str = "no file could be made there within 2 s: it is frozen (fsfreeze), or its device hangs";
 /// How long the CPUs are looked at; long enough for ten ticks of two CPUs, short enough to go unnoticed before the first frame.
 const LOOK: Duration = Duration::from_millis(60);
 
@@ -38,18 +40,31 @@ const REBUILDS: [&str; 4] = ["resync", "recovery", "check", "reshape"];
 /// directories are those of this machine.
 #[must_use]
 pub fn take(plan: &Plan, root: &Path, node: &Resources) -> Survey {
-    let mut targets: Vec<PathBuf> = Vec::new();
+    let mut targets: Vec<(PathBuf, &Run)> = Vec::new();
+    let mut dead: Vec<PathBuf> = Vec::new();
     let mut needs = Vec::new();
     for run in &plan.runs {
-        let (need, directory) = need(run, node);
+        let Looked { need, directory, answers } = need(run, node, &dead);
         needs.push(need);
-        targets.extend(directory.filter(|directory| !targets.contains(directory)));
+        if !answers {
+            dead.extend(directory.clone());
+        }
+        targets.extend(directory.filter(|it| targets.iter().all(|(known, _)| known != it)).map(|it| (it, run)));
     }
     let mounts = Mounts::read(root);
+    let look = |(path, run): (PathBuf, &Run)| {
+        let is_dead = dead.contains(&path);
+        let looked = if run.is_raw() { device(&path, run, root) } else { target(path, root, &mounts) };
+        let why = looked.unusable.clone().or_else(|| is_dead.then(|| FROZEN.to_owned()));
+        Target { unusable: why, ..looked }
+    };
     Survey {
-        targets: targets.into_iter().map(|path| target(path, root, &mounts)).collect(),
+        targets: targets.into_iter().map(look).collect(),
         needs,
         memory_available: node.memory,
+        memory: node.total,
+        controller_cache: node.controller_cache,
+        raid_controllers: inventory::raid_controllers(root),
         cpus: u32::try_from(node.cpus.len()).unwrap_or(u32::MAX),
         load: load(root),
         busy_percent: busy_percent(root),
@@ -60,32 +75,53 @@ pub fn take(plan: &Plan, root: &Path, node: &Resources) -> Survey {
     }
 }
 
-/// What a run takes, and the directory it would write to. A run that this node cannot do counts as one that loads it, since it
-/// may come to be possible until its turn, and its directory is looked at when the plan names one, as that may be the reason.
-fn need(run: &Run, node: &Resources) -> (Needs, Option<PathBuf>) {
-    let directory = run.target.clone().unwrap_or_else(|| DEFAULT_TARGET.into());
-    match asked(run, &directory, node) {
-        Ok(takes) => {
-            let need = in_all(run, &takes);
-            let writes_there = need.disk > 0;
-            (need, writes_there.then_some(directory))
-        }
-        Err(why) => {
-            let need = in_all(run, &Takes { loads: true, ..Takes::default() });
-            (Needs { impossible: Some(neutral(&why)), ..need }, run.target.clone())
-        }
-    }
+/// What was learned of a run.
+struct Looked {
+    need: Needs,
+    /// Where it would write, or what it would read.
+    directory: Option<PathBuf>,
+    /// Whether a file could be made there, or not, within the time for it.
+    answers: bool,
 }
 
-/// What the kernel of a run says that it takes. It may look at its target, which may hang: it has a thread of its own, which is
-/// left behind when it does not answer.
-fn asked(run: &Run, directory: &Path, node: &Resources) -> Result<Takes, String> {
+/// What a run takes, and the directory it would write to. A run that this node cannot do counts as one that loads it, since it
+/// may come to be possible until its turn, and its directory is looked at when the plan names one, as that may be the reason.
+/// A directory that is known not to answer is not asked again.
+fn need(run: &Run, node: &Resources, dead: &[PathBuf]) -> Looked {
+    let directory = run.target.clone().unwrap_or_else(|| DEFAULT_TARGET.into());
+    let loads = Takes { loads: true, ..Takes::default() };
+    let settled = match sizes::settle(run, node) {
+        Ok((run, _)) => run,
+        Err(why) => {
+            let need = Needs { open: Some(neutral(&why)), ..in_all(run, &loads) };
+            return Looked { need, directory: run.target.clone(), answers: true };
+        }
+    };
+    let asked = if dead.contains(&directory) { None } else { asked(&settled, &directory, node) };
+    let answers = asked.is_some();
+    let (need, directory) = match asked.unwrap_or_else(|| Err(format!("{} does not answer", directory.display()))) {
+        Ok(takes) => {
+            let writes_there = takes.disk > 0 || run.is_raw();
+            (in_all(&settled, &takes), writes_there.then_some(directory))
+        }
+        Err(why) => (Needs { impossible: Some(neutral(&why)), ..in_all(&settled, &loads) }, run.target.clone()),
+    };
+    Looked { need, directory, answers }
+}
+
+/// What the kernel of a run says that it takes; none when it says nothing in time. It may look at its target, which may hang: it
+/// has a thread of its own, which is left behind when it does not answer.
+fn asked(run: &Run, directory: &Path, node: &Resources) -> Option<Result<Takes, String>> {
     let (say, heard) = mpsc::channel();
     let (run, place, node) = (run.clone(), directory.to_owned(), node.clone());
     std::thread::spawn(move || {
         say.send(kernel::build(&run, &place, &node).map(|k| k.takes()).map_err(|e| e.to_string()))
     });
-    heard.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(format!("{} does not answer", directory.display())))
+    match heard.recv_timeout(PATIENCE) {
+        Ok(said) => Some(said),
+        Err(mpsc::RecvTimeoutError::Timeout) => None,
+        Err(mpsc::RecvTimeoutError::Disconnected) => Some(Err("its kernel panicked".to_owned())),
+    }
 }
 
 /// What an iteration takes, for all iterations of the run; memory and disk are given back after each.
@@ -99,23 +135,65 @@ fn in_all(run: &Run, takes: &Takes) -> Needs {
         time: Span(takes.time.0.saturating_mul(times)),
         loads: takes.loads,
         impossible: None,
+        open: None,
+        file: match &run.kernel {
+            Load::Disk(load) => Some(load.size.0).filter(|size| *size > 0),
+            _ => None,
+        },
     }
 }
 
-fn target(path: PathBuf, root: &Path, mounts: &Mounts) -> Target {
-    let unknown = Target {
-        path: path.clone(),
-        file_system: mounts.over(&path).map(|mount| neutral(&mount.kind)).unwrap_or_default(),
+/// A device that is a target itself.
+fn device(path: &Path, run: &Run, root: &Path) -> Target {
+    let mut target = blank(path.to_owned());
+    let device = match raw::find(path, root) {
+        Ok(device) => device,
+        Err(why) => return Target { unusable: Some(neutral(&why)), ..target },
+    };
+    (target.free, target.total) = (device.size, device.size);
+    target.device = block::whole(root, &device.name);
+    target.stack = device.memory().map(|stack| neutral(&stack)).unwrap_or_default();
+    target.in_memory = !target.stack.is_empty();
+    if let Some(given) = &run.destroy {
+        target.unusable = device.is_meant(given).and_then(|()| device.is_free()).err().map(|why| neutral(&why));
+    }
+    target.raw = Some(Raw { line: neutral(&device.line()), destroyed: run.destroy.is_some() });
+    target
+}
+
+/// A target of which nothing is known yet.
+fn blank(path: PathBuf) -> Target {
+    Target {
+        path,
+        file_system: String::new(),
         device: String::new(),
         free: 0,
         total: 0,
         in_memory: false,
-        unusable: Some("the file system does not answer".to_owned()),
-    };
+        stack: String::new(),
+        unusable: None,
+        raw: None,
+    }
+}
+
+/// The whole disk below the target of a run, by its kernel name; none for remote file systems and those without one device.
+#[must_use]
+pub(super) fn device_below(run: &Run, target: &Path, root: &Path) -> Option<String> {
+    if run.is_raw() {
+        raw::find(target, root).ok().map(|it| block::whole(root, &it.name))
+    } else {
+        device_of(target, root)
+    }
+}
+
+fn target(path: PathBuf, root: &Path, mounts: &Mounts) -> Target {
+    let file_system = mounts.over(&path).map(|mount| neutral(&mount.kind)).unwrap_or_default();
+    let why = Some("the file system does not answer".to_owned());
+    let unknown = Target { file_system, unusable: why, ..blank(path.clone()) };
     // In a thread of its own: what hangs in the kernel can be left behind there.
     let (answer, answered) = mpsc::sync_channel(1);
     let (root, mounts) = (root.to_owned(), mounts.clone());
-    let asked = std::thread::Builder::new().spawn(move || answer.send(examined(path, &root, &mounts)));
+    let asked = std::thread::Builder::new().spawn(move || drop(answer.send(examined(path, &root, &mounts))));
     match asked {
         Ok(_) => answered.recv_timeout(PATIENCE).unwrap_or(unknown),
         Err(why) => Target { unusable: Some(format!("cannot be looked at: {why}")), ..unknown },
@@ -125,14 +203,13 @@ fn target(path: PathBuf, root: &Path, mounts: &Mounts) -> Target {
 fn examined(path: PathBuf, root: &Path, mounts: &Mounts) -> Target {
     let resolved = mounts.resolve(&path);
     let mount = mounts.over(&resolved);
+    let stack = mount.and_then(|mount| mount.memory(root, mounts));
     let mut target = Target {
-        path,
         file_system: mount.map(|mount| neutral(&mount.kind)).unwrap_or_default(),
         device: mount.and_then(|mount| mount.device(root)).map(|name| neutral(&name)).unwrap_or_default(),
-        free: 0,
-        total: 0,
-        in_memory: mount.is_some_and(|mount| mount.in_memory(root, mounts)),
-        unusable: None,
+        in_memory: stack.is_some(),
+        stack: stack.map(|stack| neutral(&stack)).unwrap_or_default(),
+        ..blank(path)
     };
     if mount.is_some_and(super::mount::Mount::is_remote) {
         let why = format!("on a remote file system ({}); not asked for its free space", target.file_system);
@@ -155,7 +232,13 @@ fn unusable(path: &Path, read_only: bool) -> Option<String> {
     match std::fs::metadata(path) {
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Some("missing".to_owned()),
         Err(why) => return Some(why.to_string()),
-        Ok(meta) if !meta.is_dir() => return Some("not a directory".to_owned()),
+        Ok(meta) if !meta.is_dir() => {
+            let kind = raw::kind(path).unwrap_or("something else");
+            let device = kind == "a block device";
+            let how =
+                if device { "; only --destroy-data DEVICE writes over one, and --readonly reads one" } else { "" };
+            return Some(format!("{kind}, not a directory{how}"));
+        }
         Ok(_) => {}
     }
     if read_only {
@@ -225,7 +308,7 @@ mod tests {
     use crate::vocab::unit::{Quantity, Unit};
 
     fn node() -> Resources {
-        Resources { cpus: vec![0, 1], memory: 1 << 30, caches: None, page: 4096 }
+        Resources { cpus: vec![0, 1], ..Resources::faked() }
     }
 
     fn mountinfo(point: &Path, rest: &str) -> String {
@@ -270,7 +353,7 @@ mod tests {
         let why = |path: &Path, rest: &str| mounted(path, rest).unusable.unwrap_or_default();
         assert_eq!(why(&path.join("missing"), "rw - ext4 x rw"), "missing");
         std::fs::write(path.join("file"), "").unwrap();
-        assert_eq!(why(&path.join("file"), "rw - ext4 x rw"), "not a directory");
+        assert_eq!(why(&path.join("file"), "rw - ext4 x rw"), "a file, not a directory");
         assert_eq!(why(&path, "ro - ext4 x rw"), "on a read-only file system");
         assert_eq!(why(&path, "rw - ext4 x ro"), "on a read-only file system");
         let lock = std::fs::File::open(&path).unwrap();
@@ -290,14 +373,8 @@ mod tests {
 
     fn run(name: &str) -> Run {
         let rate = Quantity::new(1.0, Unit::EventsPerSecond);
-        Run {
-            name: name.into(),
-            kernel: Load::Synthetic(Synthetic { rate, time: Span::seconds(1), shape: Shape::Level, noise: 0.0 }),
-            iterations: 2,
-            target: None,
-            deadline: None,
-            seed: 1,
-        }
+        let load = Synthetic { rate, time: Span::seconds(1), shape: Shape::Level, noise: 0.0 };
+        Run { iterations: 2, seed: 1, ..Run::new(name, Load::Synthetic(load)) }
     }
 
     fn plan(runs: Vec<Run>) -> Plan {

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 
 use super::engine;
-use super::kernel::Stop;
+use super::kernel::{Stop, signals};
 use super::voice::Voice;
 use crate::vocab::event::Event;
 use crate::vocab::order::Work;
@@ -14,6 +14,7 @@ use crate::vocab::order::Work;
 /// One line for a work order that cannot be read.
 pub fn serve(input: impl Read + Send + 'static, output: impl Write + Send + 'static) -> Result<(), String> {
     become_expendable();
+    signals::ignore_file_size();
     let mut input = BufReader::new(input);
     let mut line = String::new();
     input.read_line(&mut line).map_err(|e| format!("no work order: {e}"))?;

@@ -12,4 +12,6 @@ pub mod series;
 mod signal;
 pub mod state;
 pub mod trace;
+#[cfg(test)]
+mod twins;
 pub mod verdict;

@@ -2,14 +2,14 @@
 
 use crate::vocab::moment::Span;
 use crate::vocab::name::NodeName;
-use crate::vocab::plan::Plan;
+use crate::vocab::plan::{Load, Plan, Run};
 use crate::vocab::size::ByteSize;
-use crate::vocab::survey::{Needs, Survey, Target};
+use crate::vocab::survey::{Needs, Raw, Survey, Target};
 
-/// Free space that is left alone: this share of the file system, and at least [`RESERVE_BYTES`].
-const RESERVE_SHARE: f64 = 0.05;
-/// A root file system with less than 1 GiB free begins to fail in its own services.
-const RESERVE_BYTES: u64 = 1 << 30;
+/// A file of so many times a controller's cache has three quarters of its blocks on the disks, however the cache is filled.
+const TIMES_CACHE: u64 = 4;
+/// A file of twice the memory cannot be read again from it.
+const TIMES_MEMORY: u64 = 2;
 /// An idle node is below this; the load average is no use, since it remembers for a minute what is over.
 const BUSY_PERCENT: f64 = 25.0;
 
@@ -77,6 +77,10 @@ impl Preflight {
         }
         for needs in &survey.needs {
             self.run(survey, needs);
+            let run = plan.runs.iter().find(|run| run.name == needs.run);
+            if let (Some(run), Some(file)) = (run, needs.file) {
+                self.caches(run, file, survey);
+            }
         }
         for target in &survey.targets {
             self.target(target, plan, survey);
@@ -87,6 +91,9 @@ impl Preflight {
     }
 
     fn run(&mut self, survey: &Survey, needs: &Needs) {
+        if let Some(why) = &needs.open {
+            self.say(Weight::Refuse, format!("run {}: {why}", needs.run));
+        }
         if let Some(why) = &needs.impossible {
             self.say(Weight::Ask, format!("run {} cannot be done here: {why}", needs.run));
         }
@@ -101,24 +108,85 @@ impl Preflight {
 
     fn target(&mut self, target: &Target, plan: &Plan, survey: &Survey) {
         let path = target.path.display();
+        if let Some(raw) = &target.raw {
+            return self.device(target, raw);
+        }
         if let Some(why) = &target.unusable {
             return self.say(Weight::Refuse, format!("target {path}: {why}; name another directory with --target DIR"));
         }
         if target.in_memory {
-            let kind = &target.file_system;
+            let stack = &target.stack;
             let text = format!(
-                "target {path} lies in memory ({kind}): a disk run would measure memory; name a directory on a disk with --target DIR"
+                "target {path} lies in memory ({stack}): a disk run would measure memory; name a directory on a disk with --target DIR"
             );
             return self.say(Weight::Refuse, text);
         }
-        let uses = |n: &&Needs| plan.runs.iter().any(|r| r.name == n.run && r.target.as_ref() == Some(&target.path));
-        let disk = survey.needs.iter().filter(uses).map(|n| n.disk).max().unwrap_or(0);
-        let reserve = RESERVE_BYTES.max((target.total as f64 * RESERVE_SHARE) as u64);
-        if disk > 0 && target.free < disk.saturating_add(reserve) {
-            let size = |bytes: u64| ByteSize(bytes >> 20 << 20);
-            let (disk, reserve, free) = (size(disk), size(reserve), size(target.free));
-            self.say(Weight::Refuse, format!("target {path}: {disk} are needed and {reserve} stay free, {free} are free; name another directory with --target DIR"));
+        let here = |run: &&Run| run.target.as_ref() == Some(&target.path);
+        let disk = |run: &Run| survey.needs.iter().find(|n| n.run == run.name).map_or(0, |n| n.disk);
+        // The run that asks for most; files and reserve of the others fit where its own do.
+        let most = plan.runs.iter().filter(here).map(|run| (disk(run), run.leaves(target.total)));
+        let Some((disk, reserve)) =
+            most.filter(|(disk, _)| *disk > 0).max_by_key(|(disk, leaves)| disk.saturating_add(*leaves))
+        else {
+            return;
+        };
+        let size = |bytes: u64| ByteSize(bytes >> 20 << 20);
+        let (need, left, free) = (size(disk), size(reserve), size(target.free));
+        if target.free < disk.saturating_add(reserve) {
+            self.say(Weight::Refuse, format!("target {path}: {need} are needed and {left} stay free, {free} are free; name another directory with --target DIR, a smaller size with --set RUN.size=SIZE, or a smaller reserve with --reserve SIZE"));
+        } else {
+            self.say(
+                Weight::Note,
+                format!("target {path}: {need} of {free} that are free are taken while it runs, {left} stay free"),
+            );
         }
+    }
+
+    /// A target that is a device itself.
+    fn device(&mut self, target: &Target, raw: &Raw) {
+        let line = &raw.line;
+        if let Some(why) = &target.unusable {
+            return self.say(Weight::Refuse, format!("device {}: {why}", target.path.display()));
+        }
+        if target.in_memory {
+            let stack = &target.stack;
+            self.say(Weight::Ask, format!("{line}: it lies in memory ({stack}), and is no measure of a disk"));
+        }
+        if raw.destroyed {
+            self.say(Weight::Ask, format!("ALL DATA ON THIS DEVICE IS DESTROYED: {line}"));
+        } else {
+            self.say(Weight::Note, format!("read and never written: {line}"));
+        }
+    }
+
+    /// Whether a cache may hold so much of a run's file that the figures are the cache's.
+    fn caches(&mut self, run: &Run, file: u64, survey: &Survey) {
+        let Load::Disk(load) = &run.kernel else { return };
+        let (name, size) = (&run.name, ByteSize(file));
+        match survey.controller_cache {
+            Some(cache) if file < cache.saturating_mul(TIMES_CACHE) => {
+                let cache = ByteSize(cache);
+                self.say(Weight::Ask, format!("run {name}: its file of {size} is less than {TIMES_CACHE} times the disk controllers' cache of {cache}, so its figures may be the cache's; give --set {name}.size={TIMES_CACHE}xCache"));
+            }
+            Some(_) => {}
+            None if survey.raid_controllers.is_empty() => {}
+            None => {
+                let controllers = survey.raid_controllers.join(", ");
+                self.say(Weight::Note, format!("run {name}: the cache of the RAID controller ({controllers}) is not known; with a file of {size} its figures may be the cache's, unless that is less than a quarter of it"));
+            }
+        }
+        let Some(memory) =
+            survey.memory.filter(|memory| !load.is_direct() && file < memory.saturating_mul(TIMES_MEMORY))
+        else {
+            return;
+        };
+        let memory = ByteSize(memory >> 20 << 20);
+        let how = if load.pattern.writes() {
+            "what counts is the rate to the end of the flush"
+        } else {
+            "it is dropped from there before each iteration"
+        };
+        self.say(Weight::Note, format!("run {name}: its file of {size} goes through a page cache of up to {memory}; {how}, and --set {name}.size={TIMES_MEMORY}xMemory is what cannot stay in it"));
     }
 
     fn company(&mut self, survey: &Survey) {
@@ -143,4 +211,87 @@ pub fn check(plan: &Plan, surveys: &[(NodeName, Survey)]) -> Preflight {
         preflight.node(plan, survey);
     }
     preflight
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::scenario::disk;
+    use crate::vocab::plan::Pattern;
+
+    const TARGET: &str = "/t";
+
+    fn survey(file: u64) -> Survey {
+        let text = format!(
+            r#"{{"targets":[{{"path":"{TARGET}","file_system":"ext4","device":"sda","free":100000000000,"total":200000000000,
+            "in_memory":false,"unusable":null}}],"needs":[{{"run":"r","memory":1,"disk":{file},"writes":1,"time":1,"loads":true,
+            "impossible":null,"file":{file}}}],"memory_available":1000000000,"cpus":1,"load":0.0,"busy_percent":0.0,"root":true,
+            "page":4096,"held_by":null,"neighbours":[]}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn remarks(run: Run, survey: Survey) -> Vec<(Weight, String)> {
+        let run = Run { target: Some(TARGET.into()), ..run };
+        let plan = Plan { runs: vec![run], ..serde_json::from_str(r#"{"title":"t","runs":[]}"#).unwrap() };
+        check(&plan, &[("n".into(), survey)]).remarks.into_iter().map(|r| (r.weight, r.text)).collect()
+    }
+
+    fn direct() -> Run {
+        Run::new("r", disk(Pattern::Write, true))
+    }
+
+    #[test]
+    fn the_space_is_said_before_and_the_reserve_is_the_plans() {
+        let said = remarks(direct(), survey(1 << 30));
+        assert_eq!(
+            said,
+            [(
+                Weight::Note,
+                "target /t: 1GiB of 95367MiB that are free are taken while it runs, 9536MiB stay free".to_owned()
+            )]
+        );
+        let tight = remarks(direct(), survey(95_000_000_000));
+        assert!(tight[0].0 == Weight::Refuse && tight[0].1.contains("9536MiB stay free"), "{tight:?}");
+        let own = Run { reserve: Some(ByteSize(1 << 30)), ..direct() };
+        assert_eq!(remarks(own, survey(95_000_000_000))[0].0, Weight::Note);
+    }
+
+    #[test]
+    fn a_file_that_a_cache_holds_is_said() {
+        let small = Survey { controller_cache: Some(1 << 30), ..survey(2 << 30) };
+        let said = remarks(direct(), small);
+        assert!(said[0].0 == Weight::Ask && said[0].1.contains("give --set r.size=4xCache"), "{said:?}");
+        let large = Survey { controller_cache: Some(512 << 20), ..survey(2 << 30) };
+        assert_eq!(remarks(direct(), large).len(), 1, "only the space");
+        let unknown = Survey { raid_controllers: vec!["megaraid_sas".to_owned()], ..survey(2 << 30) };
+        assert!(remarks(direct(), unknown)[0].1.contains("RAID controller (megaraid_sas) is not known"));
+        let buffered = Survey { memory: Some(8 << 30), ..survey(2 << 30) };
+        let said = remarks(Run::new("r", disk(Pattern::Read, false)), buffered);
+        assert!(said[0].1.contains("a page cache of up to 8GiB") && said[0].1.contains("2xMemory"), "{said:?}");
+    }
+
+    #[test]
+    fn a_device_is_named_in_full_before_it_is_written_over() {
+        let raw = |destroyed, unusable: Option<&str>| {
+            let mut survey = survey(0);
+            let line = "/dev/sdb: model, serial, 1.0 GB".to_owned();
+            survey.targets[0].raw = Some(Raw { line, destroyed });
+            survey.targets[0].unusable = unusable.map(str::to_owned);
+            remarks(direct(), survey).remove(0)
+        };
+        assert_eq!(
+            raw(true, None),
+            (Weight::Ask, "ALL DATA ON THIS DEVICE IS DESTROYED: /dev/sdb: model, serial, 1.0 GB".to_owned())
+        );
+        assert_eq!(raw(false, None).0, Weight::Note);
+        assert_eq!(raw(true, Some("it is mounted at /")), (Weight::Refuse, "device /t: it is mounted at /".to_owned()));
+    }
+
+    #[test]
+    fn what_only_a_person_can_say_is_asked_before_anything_begins() {
+        let mut open = survey(0);
+        open.needs[0].open = Some("its size is 4xCache".to_owned());
+        assert_eq!(remarks(direct(), open)[0], (Weight::Refuse, "run r: its size is 4xCache".to_owned()));
+    }
 }

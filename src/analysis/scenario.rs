@@ -9,6 +9,7 @@ use crate::vocab::event::{
 };
 use crate::vocab::figure::Figure;
 use crate::vocab::finding::{Finding, Kind};
+use crate::vocab::latency::{Buckets, bucket};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
 use crate::vocab::node::{Build, Change, Conditions, FORMAT, Inventory};
@@ -26,6 +27,7 @@ pub(crate) struct Scenario {
     stuck_since: Option<Moment>,
     counters: BTreeMap<(String, String), f64>,
     iteration: u32,
+    latencies: BTreeMap<u16, u64>,
 }
 
 impl Scenario {
@@ -43,7 +45,7 @@ impl Scenario {
     /// The same with this load, on the device `vda`.
     pub(crate) fn loading(kernel: Load, checks: Vec<Check>) -> Self {
         let labels = labels(&kernel);
-        let run = Run { name: "r".into(), kernel, iterations: 1, target: None, deadline: None, seed: 1 };
+        let run = Run { seed: 1, ..Run::new("r", kernel) };
         let plan = Plan {
             name: "p".to_owned(),
             title: "t".to_owned(),
@@ -79,6 +81,7 @@ impl Scenario {
             stuck_since: None,
             counters: BTreeMap::new(),
             iteration: 1,
+            latencies: BTreeMap::new(),
         };
         scenario.put("", Event::SessionOpened(Box::new(opening)));
         scenario.put("n", Event::RunStarted(Box::new(start)));
@@ -121,6 +124,20 @@ impl Scenario {
                 Progress { run: "r".into(), done: vec![self.done], in_flight: 0, oldest: None, latency: None };
             self.put("n", Event::Progress(progress));
         }
+        self
+    }
+
+    /// A second at 100 MB/s in which the slowest of a hundred operations takes so many milliseconds, the others 1 ms.
+    pub(crate) fn slowest(mut self, ms: f64) -> Self {
+        self = self.work(100.0, 9);
+        self.at = self.at + Span::milliseconds(100);
+        self.done += 10_000_000;
+        for ms in std::iter::repeat_n(1.0, 99).chain([ms]) {
+            *self.latencies.entry(bucket((ms * 1e6) as u64) as u16).or_default() += 1;
+        }
+        let latency = Some(Buckets(self.latencies.iter().map(|(b, n)| (*b, *n)).collect()));
+        let progress = Progress { run: "r".into(), done: vec![self.done], in_flight: 1, oldest: None, latency };
+        self.put("n", Event::Progress(progress));
         self
     }
 

@@ -66,6 +66,11 @@ fn soundness(run: &RunState) -> Line {
         Status::Waiting => (Decision::NotProven, "not run".to_owned()),
         Status::Running => (Decision::NotProven, "not finished: the record ends while it was running".to_owned()),
         Status::Ended(outcome) => match outcome {
+            Outcome::Sound if run.until_steady.is_some() => match run.steadiness() {
+                Some(Ok(why)) => (Decision::Pass, format!("steady: {why}; its figures are of these rounds")),
+                Some(Err(why)) => (Decision::NotProven, format!("it never became steady: {why}")),
+                None => (Decision::NotProven, "nothing tells whether it is steady".to_owned()),
+            },
             Outcome::Sound if run.done.len() < run.iterations as usize => {
                 (Decision::NotProven, "fewer iterations than asked for".to_owned())
             }
@@ -73,7 +78,7 @@ fn soundness(run: &RunState) -> Line {
             Outcome::Corrupt(why) => (Decision::Fail, format!("corrupt: {why}")),
             Outcome::Broken(why) => (Decision::NotProven, format!("broken: {why}")),
             Outcome::Unavailable(why) => (Decision::NotProven, format!("not possible on this node: {why}")),
-            Outcome::Stuck => (Decision::NotProven, "stuck: it did not end and did not heed a stop".to_owned()),
+            Outcome::Stuck => (Decision::NotProven, format!("stuck: {}", run.stuck())),
             Outcome::Stopped => (Decision::NotProven, "stopped on request".to_owned()),
         },
     };
@@ -147,7 +152,10 @@ impl Bench<'_> {
             line.reason = format!("no {} was measured", self.check.of);
             return line;
         };
-        let unit = values.first().map_or(Unit::Count, |(_, unit, _)| *unit);
+        let unit = match self.check.statistic {
+            Statistic::Spread => Unit::Percent,
+            _ => values.first().map_or(Unit::Count, |(_, unit, _)| *unit),
+        };
         line.measured = short(Quantity::new(measured, unit));
         let bound = match bound {
             Bound::At(bound, _) => bound,
@@ -265,6 +273,7 @@ fn statistic(statistic: Statistic, values: &[f64]) -> Option<f64> {
         Statistic::Median => stat::median(values),
         Statistic::Min => values.iter().copied().reduce(f64::min),
         Statistic::Max => values.iter().copied().reduce(f64::max),
+        Statistic::Spread => stat::cv(values).map(|cv| cv * 100.0),
     }
 }
 
@@ -274,6 +283,7 @@ fn statistic_name(statistic: Statistic) -> &'static str {
         Statistic::Median => "median",
         Statistic::Min => "minimum",
         Statistic::Max => "maximum",
+        Statistic::Spread => "spread",
     }
 }
 
@@ -319,6 +329,42 @@ mod tests {
         assert_eq!((pass.decision, pass.lines[1].margin.as_str()), (Decision::Pass, "+25.0 %"));
         let fail = judged(check(absolute("250 MB/s")), |s| s.work(100.0, 50).end(100.0, Outcome::Sound));
         assert_eq!((fail.decision, fail.lines[1].margin.as_str()), (Decision::Fail, "-60.0 %"));
+    }
+
+    #[test]
+    fn a_spread_is_held_against_percent() {
+        let spread = Check {
+            statistic: Statistic::Spread,
+            at_least: None,
+            at_most: Some(absolute("10 %")),
+            ..check(absolute("1 %"))
+        };
+        let told = |values: [f64; 2]| {
+            let rate = |value: f64| vec![Figure::new("mb_per_s", value, Unit::MegabytesPerSecond)];
+            let told = Scenario::measuring(vec![spread.clone()]).iteration(rate(values[0])).iteration(rate(values[1]));
+            let told = told.finish(Outcome::Sound);
+            judge(&told.state.opening.as_ref().unwrap().plan.clone(), &told.state).lines.remove(1)
+        };
+        let (even, odd) = (told([100.0, 102.0]), told([100.0, 150.0]));
+        assert_eq!((even.decision, even.measured.as_str()), (Decision::Pass, "1.4 %"), "{even:?}");
+        assert_eq!(odd.decision, Decision::Fail);
+    }
+
+    #[test]
+    fn a_run_until_steady_counts_its_last_rounds_and_proves_nothing_when_it_never_is() {
+        let told = |values: &[f64]| {
+            let mut told = Scenario::measuring(vec![check(absolute("80 MB/s"))]);
+            told.state.runs[0].until_steady = Some(crate::vocab::plan::Steady::default());
+            let rate = |value: f64| vec![Figure::new("mb_per_s", value, Unit::MegabytesPerSecond)];
+            let told = values.iter().fold(told, |told, value| told.iteration(rate(*value))).finish(Outcome::Sound);
+            judge(&told.state.opening.as_ref().unwrap().plan.clone(), &told.state)
+        };
+        let steady = told(&[10.0, 20.0, 100.0, 101.0, 99.0, 100.0, 100.0]);
+        assert_eq!((steady.decision, steady.lines[1].measured.as_str()), (Decision::Pass, "100 MB/s"));
+        assert!(steady.lines[0].reason.starts_with("steady: the last 5 of 7 rounds"), "{:?}", steady.lines[0]);
+        let never = told(&[200.0, 180.0, 160.0, 140.0, 120.0, 100.0]);
+        assert_eq!(never.decision, Decision::NotProven);
+        assert!(never.lines[0].reason.starts_with("it never became steady"), "{:?}", never.lines[0]);
     }
 
     #[test]

@@ -3,5 +3,6 @@
 
 pub mod presets;
 pub mod reading;
+mod targets;
 pub mod typed;
 pub mod wish;

@@ -8,6 +8,10 @@ use crate::vocab::ronfile;
 
 /// The presets that are compiled in: one line each.
 const PRESETS: &[(&str, &str)] = &[
+    ("disk", include_str!("../../presets/disk.ron")),
+    ("disk-collapse", include_str!("../../presets/disk-collapse.ron")),
+    ("disk-railway", include_str!("../../presets/disk-railway.ron")),
+    ("disk-steady", include_str!("../../presets/disk-steady.ron")),
     ("quick", include_str!("../../presets/quick.ron")),
     ("synthetic-collapse", include_str!("../../presets/synthetic-collapse.ron")),
 ];
@@ -38,6 +42,12 @@ pub fn shelf(directory: Option<&Path>) -> Shelf<'_> {
 pub fn parse(book: &Book) -> Result<Plan, String> {
     let mut plan: Plan = ronfile::parse(&book.from(), &book.text)?;
     plan.name.clone_from(&book.name);
+    if let Some(i) = plan.runs.iter().position(|run| run.destroy.is_some()) {
+        let why = format!(
+            "runs[{i}].destroy: no preset destroys a device; only --destroy-data DEVICE on the command line does"
+        );
+        return Err(ronfile::locate(&book.from(), &book.text, &why));
+    }
     validate(&plan).map_err(|why| ronfile::locate(&book.from(), &book.text, &why))?;
     Ok(plan)
 }
@@ -55,6 +65,15 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
         }
         if plan.runs[..i].iter().any(|earlier| earlier.name == run.name) {
             return Err(format!("runs[{i}].name: there are two runs named `{name}`"));
+        }
+        if let Some(rule) = run.until_steady
+            && (rule.rounds < 2 || rule.rounds > run.iterations)
+        {
+            let (rounds, most) = (rule.rounds, run.iterations);
+            return Err(format!(
+                "runs[{i}].until_steady: {rounds} rounds cannot be seen in {most} iterations; expected 2 rounds or more, and as \
+                 many iterations at least"
+            ));
         }
         if run.iterations == 0 {
             return Err(format!("runs[{i}].iterations: 0 would measure nothing; expected at least 1"));
@@ -90,7 +109,15 @@ mod tests {
             let plan = parse(&shelf(None).find(name).unwrap()).unwrap();
             assert_eq!(plan.name, *name);
             assert!(!plan.title.is_empty() && !plan.about.is_empty() && !plan.checks.is_empty());
+            assert!(plan.checks.iter().all(|check| !check.why.is_empty()), "{name}");
         }
+    }
+
+    #[test]
+    fn a_collapse_is_looked_for_in_ten_minutes_at_most() {
+        let plan = parse(&shelf(None).find("disk-collapse").unwrap()).unwrap();
+        let bounds: Vec<f64> = plan.runs.iter().map(|run| run.deadline.unwrap().as_seconds()).collect();
+        assert!(bounds.iter().sum::<f64>() <= 600.0, "{bounds:?}");
     }
 
     #[test]

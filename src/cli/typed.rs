@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::vocab::size::ByteSize;
+
 /// Live acceptance testing of servers and cloud nodes.
 #[derive(Debug, Parser)]
 #[command(name = "shakedown", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, after_help = EXIT_CODES)]
@@ -133,7 +135,7 @@ pub enum PresetVerb {
 }
 
 /// How a preset is run.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct RunOptions {
     /// Without a screen: a line per iteration and the verdict
     #[arg(long)]
@@ -147,9 +149,9 @@ pub struct RunOptions {
     /// Where the session is written
     #[arg(long, value_name = "FILE")]
     pub session: Option<PathBuf>,
-    /// Directory for test files
-    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
-    pub target: PathBuf,
+    /// What is written to.
+    #[command(flatten)]
+    pub place: Targets,
     /// Only these runs of the preset
     #[arg(long, value_name = "RUN", value_delimiter = ',')]
     pub only: Vec<String>,
@@ -168,6 +170,26 @@ pub struct RunOptions {
     /// How it is shown.
     #[command(flatten)]
     pub show: Show,
+}
+
+/// Where a preset puts its files, and which device it may read or destroy.
+#[derive(Clone, Debug, Args)]
+pub struct Targets {
+    /// Directory for test files, /var/tmp when not given; given again, disk runs are repeated there as RUN-1, RUN-2, ...
+    #[arg(long, value_name = "DIR")]
+    pub target: Vec<PathBuf>,
+    /// Free space that is left alone, instead of 5 % and at least 1 GiB: `200MiB`
+    #[arg(long, value_name = "SIZE")]
+    pub reserve: Option<ByteSize>,
+    /// The target is a block device, which disk runs read and never write
+    #[arg(long, conflicts_with = "destroy_data")]
+    pub readonly: bool,
+    /// Let disk runs write over this block device: ALL ITS DATA IS LOST
+    #[arg(long, value_name = "DEVICE", conflicts_with = "target")]
+    pub destroy_data: Option<PathBuf>,
+    /// Show which device is meant by its serial number, or by its path where it has none
+    #[arg(long, value_name = "SERIAL", requires = "destroy_data")]
+    pub yes: Option<String>,
 }
 
 /// How a file is read for findings. Columns go by name, or by number from 1.

@@ -1,16 +1,14 @@
 //! From a preset and what was typed behind it to the plan that is meant.
 
-use std::path::Path;
-
 use serde_json::Value;
 
-use super::presets;
 use super::typed::RunOptions;
+use super::{presets, targets};
 use crate::shelf::Book;
 use crate::vocab::plan::{Plan, Run};
 use crate::vocab::unit::Quantity;
 
-/// The plan that is meant: the preset with `--only`, `--set`, `--roof` and `--target` applied.
+/// The plan that is meant: the preset with `--only`, `--set`, `--roof` and its targets applied.
 ///
 /// # Errors
 /// One line that names the option and what is wrong with it.
@@ -25,15 +23,9 @@ pub fn plan(book: &Book, options: &RunOptions) -> Result<Plan, String> {
         let value: Quantity = value.parse().map_err(|why| format!("--roof {text}: {why}"))?;
         plan.roofs.insert(name.to_owned(), value);
     }
-    for run in &mut plan.runs {
-        run.target.get_or_insert_with(|| absolute(&options.target));
-    }
+    targets::place(&mut plan, options)?;
     presets::validate(&plan)?;
     Ok(plan)
-}
-
-fn absolute(path: &Path) -> std::path::PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 fn keep_only(plan: &mut Plan, only: &[String]) -> Result<(), String> {
@@ -60,11 +52,15 @@ fn set(plan: &mut Plan, text: &str) -> Result<(), String> {
     let (name, parameter) = path.split_once('.').ok_or("expected RUN.PARAM=VALUE")?;
     let run = plan.runs.iter_mut().find(|r| &*r.name.0 == name).ok_or_else(|| format!("there is no run `{name}`"))?;
     let mut json = serde_json::to_value(&*run).map_err(|e| e.to_string())?;
-    let place = find(&mut json, parameter).ok_or_else(|| format!("run `{name}` has no parameter `{parameter}`"))?;
+    let unknown = || format!("run `{name}` has no parameter `{parameter}`");
+    let place = find(&mut json, parameter).ok_or_else(unknown)?;
     // `8`, `true` and `{"N":2000}` are meant as such, anything else as text: `4GiB`, `5 s`.
     let typed = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     *place = typed;
-    let meant: Run = serde_json::from_value(json).map_err(|e| e.to_string())?;
+    let meant: Run = serde_json::from_value(json).map_err(|e| {
+        let why = e.to_string();
+        if why.starts_with(&format!("unknown field `{parameter}`")) { unknown() } else { why }
+    })?;
     *run = meant;
     Ok(())
 }
@@ -76,14 +72,14 @@ fn find<'a>(run: &'a mut Value, parameter: &str) -> Option<&'a mut Value> {
         return fields.get_mut(parameter);
     }
     let kernel = fields.get_mut("kernel")?.as_object_mut()?;
-    kernel.values_mut().next()?.as_object_mut()?.get_mut(parameter)
+    // One that is as if it were left out is not written; what is no parameter at all is found when it is read again.
+    Some(kernel.values_mut().next()?.as_object_mut()?.entry(parameter).or_insert(Value::Null))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::vocab::plan::Load;
-    use crate::vocab::size::ByteSize;
 
     fn quick() -> Plan {
         presets::parse(&presets::shelf(None).find("quick").unwrap()).unwrap()
@@ -95,9 +91,11 @@ mod tests {
         set(&mut plan, "disk-write.size=4GiB").unwrap();
         set(&mut plan, "disk-write.iterations=7").unwrap();
         set(&mut plan, "cpu-float.size={\"N\":500}").unwrap();
+        set(&mut plan, "disk-write.jobs=3").unwrap();
+        set(&mut plan, "disk-write.bound={\"Bytes\":\"2GiB\"}").unwrap();
         let run = plan.runs.iter().find(|r| &*r.name.0 == "disk-write").unwrap();
         assert_eq!(run.iterations, 7);
-        assert!(matches!(&run.kernel, Load::Disk(disk) if disk.size == ByteSize(4 << 30)));
+        assert!(matches!(&run.kernel, Load::Disk(disk) if disk.size.0 == 4 << 30 && disk.jobs == 3));
     }
 
     #[test]

@@ -67,7 +67,9 @@ impl Course {
     /// The node has been surveyed: it is held where runs load it, watched, and the first of the runs that are left begins.
     pub(super) fn begin(&mut self, survey: &Survey, plan: &Plan, stopping: bool) {
         if survey.needs.iter().any(|n| n.loads) {
-            self.order(AgentOrder::Hold(survey.targets.iter().map(|t| t.path.clone()).collect()));
+            // A device is held by the kernel itself, for who opens it to write.
+            let directories = survey.targets.iter().filter(|t| t.raw.is_none()).map(|t| t.path.clone());
+            self.order(AgentOrder::Hold(directories.collect()));
         }
         self.order(AgentOrder::Watch);
         self.survey = Some(survey.clone());

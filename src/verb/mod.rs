@@ -1,5 +1,6 @@
 //! The composition roots: one file a verb. They put rooms together and hold no logic of their own.
 
+mod claim;
 mod detect;
 mod inventory;
 mod judge;

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use super::prepare::{Prepared, prepare, refuse};
-use super::{Ended, print, runtime, screen, warn};
+use super::{Ended, claim, print, runtime, screen, warn};
 use crate::cli::presets;
 use crate::cli::typed::RunOptions;
 use crate::runner::{Kept, keep};
@@ -23,6 +23,9 @@ pub(super) fn preset(name: Option<&str>, options: &RunOptions) -> Ended {
     let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let directory = presets::directory();
     let Some(name) = name else {
+        if options.place.destroy_data.is_some() {
+            return Err("--destroy-data: name the preset as well; nothing is destroyed from the list".to_owned());
+        }
         if !terminal {
             let names = presets::shelf(directory.as_deref()).names().join(", ");
             return Err(format!(
@@ -32,6 +35,7 @@ pub(super) fn preset(name: Option<&str>, options: &RunOptions) -> Ended {
         return screen::choose(options);
     };
     let book = presets::shelf(directory.as_deref()).find(name).map_err(|e| e.to_string())?;
+    let options = &claim::confirm(options, terminal && !options.headless)?;
     let prepared = runtime()?.block_on(prepare(&book, options))?;
     if options.plan {
         print(&words::plan(&prepared.plan, &prepared.preflight));

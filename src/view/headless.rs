@@ -92,7 +92,10 @@ impl<W: Write> Printer<W> {
                 format!("{:<16} begins: {}", start.run, neutral(&labels.join(", ")))
             }
             Event::IterationEnded { run, iteration, .. } => self.iteration(record, run, *iteration),
-            Event::RunEnded { run, outcome } => format!("{run:<16} {}", neutral(&words::outcome(outcome))),
+            Event::RunEnded { run, outcome } => {
+                let known = self.state.run(&record.node, run);
+                format!("{run:<16} {}", neutral(&words::outcome(outcome, known)))
+            }
             Event::Found(finding) => {
                 let before = self.said.insert(finding.id, finding.sentence.clone());
                 // That it is over goes without saying where nothing else is new.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analysis::preflight::{Preflight, Weight};
-use crate::analysis::state::State;
+use crate::analysis::state::{RunState, State};
 use crate::vocab::event::Outcome;
 use crate::vocab::finding::{Cause, Finding, Severity};
 use crate::vocab::plan::Plan;
@@ -21,15 +21,15 @@ pub fn mark(decision: Decision) -> &'static str {
     }
 }
 
-/// How a run ended, in words.
+/// How a run ended, in words; `run` is what the fold knows of it.
 #[must_use]
-pub fn outcome(outcome: &Outcome) -> String {
+pub fn outcome(outcome: &Outcome, run: Option<&RunState>) -> String {
     match outcome {
         Outcome::Sound => "sound".to_owned(),
         Outcome::Corrupt(why) => format!("CORRUPT: {why}"),
         Outcome::Broken(why) => format!("BROKEN: {why}"),
         Outcome::Unavailable(why) => format!("NOT POSSIBLE HERE: {why}"),
-        Outcome::Stuck => "STUCK: it did not end and did not heed a stop; it was left behind".to_owned(),
+        Outcome::Stuck => format!("STUCK: {}", run.map_or_else(|| "it did not end".to_owned(), RunState::stuck)),
         Outcome::Stopped => "stopped on request".to_owned(),
     }
 }

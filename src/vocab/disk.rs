@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::moment::Span;
-use super::size::ByteSize;
+use super::size::{ByteSize, FileSize};
 use super::typed_span;
 use super::unit::Quantity;
 
@@ -72,8 +72,11 @@ pub struct Disk {
     /// Past the page cache (`O_DIRECT`) or through it; when not given, past it, but a copy through it. See [`Disk::is_direct`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<bool>,
-    /// Bytes of each job's file, as with fio's `size`; a copy has two such files.
-    pub size: ByteSize,
+    /// Where the file system refuses `O_DIRECT`, goes through the page cache instead and says so; else the run is not possible there.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub or_buffered: bool,
+    /// Size of each job's file, as with fio's `size`; a copy has two such files.
+    pub size: FileSize,
     /// Length of one iteration; with another bound, its greatest length.
     #[serde(with = "typed_span")]
     pub time: Span,
@@ -113,14 +116,15 @@ pub struct Disk {
 impl Disk {
     /// A load with everything else as a plan that does not mention it.
     #[must_use]
-    pub fn new(pattern: Pattern, block: ByteSize, size: ByteSize, time: Span) -> Self {
+    pub fn new(pattern: Pattern, block: ByteSize, size: impl Into<FileSize>, time: Span) -> Self {
         Self {
             pattern,
             block,
             depth: 1,
             jobs: 1,
             direct: None,
-            size,
+            or_buffered: false,
+            size: size.into(),
             time,
             bound: Bound::default(),
             ramp: None,

@@ -247,6 +247,8 @@ pub struct Controller {
     pub battery: Fact,
     /// State of its cache, where that is told.
     pub cache: Fact,
+    /// Bytes of its own memory, which is a cache in front of its disks.
+    pub memory: Fact<u64>,
     /// Virtual drives.
     pub drives: Vec<VirtualDrive>,
 }

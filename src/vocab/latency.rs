@@ -20,10 +20,10 @@ pub fn bucket(ns: u64) -> usize {
     (u64::from(shift + 1) * PARTS + ((ns >> shift) & (PARTS - 1))) as usize
 }
 
-/// The smallest latency in nanoseconds that falls into a bucket.
+/// The smallest latency in nanoseconds that falls into a bucket; of a number that no bucket has, that of the last.
 #[must_use]
 pub fn floor(bucket: usize) -> u64 {
-    let bucket = bucket as u64;
+    let bucket = bucket.min(BUCKETS - 1) as u64;
     if bucket < PARTS {
         return bucket;
     }

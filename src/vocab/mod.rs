@@ -18,6 +18,7 @@ pub mod plan;
 pub mod ronfile;
 pub mod size;
 pub mod stat;
+pub mod steady;
 pub mod survey;
 pub mod text;
 mod typed_span;

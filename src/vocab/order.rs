@@ -1,5 +1,6 @@
 //! What flows against the stream: a viewer's commands to the runner, and the runner's orders to an agent.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -69,4 +70,7 @@ pub struct Work {
     pub run: Run,
     /// When the agent will give it up.
     pub deadline: Span,
+    /// Labels of the run that only the agent knows: what a size was made of, the device below the target.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
 }

@@ -12,6 +12,7 @@ use super::finding::Kind;
 use super::moment::Span;
 use super::name::RunName;
 use super::size::{ByteSize, Order};
+pub use super::steady::Steady;
 use super::typed_span;
 use super::unit::Quantity;
 
@@ -51,15 +52,70 @@ pub struct Run {
     /// How often; the official figures are one set an iteration.
     #[serde(default = "one")]
     pub iterations: u32,
-    /// Directory in which a kernel that needs one puts its files; the session's target when not given.
+    /// Ends the iterations before that number once their main figure is steady; a run that never is proves nothing.
+    #[serde(default)]
+    pub until_steady: Option<Steady>,
+    /// Directory in which a kernel that needs one puts its files, or a block device; the session's target when not given.
     #[serde(default)]
     pub target: Option<PathBuf>,
+    /// The target is a block device that is read and never written.
+    #[serde(default)]
+    pub readonly: bool,
+    /// The target is a block device whose data is destroyed: its serial number, or its path where it has none, as a person gave it
+    /// on the command line for this session. No preset can say so.
+    #[serde(default)]
+    pub destroy: Option<String>,
+    /// Bytes of the target's file system that are left free; see [`Run::leaves`] for when it is not given.
+    #[serde(default)]
+    pub reserve: Option<ByteSize>,
     /// After this long the run is Stuck; three times the expected time and a minute when not given.
     #[serde(default, with = "typed_span::option")]
     pub deadline: Option<Span>,
     /// The seed of everything random in the run, so that it can be repeated.
     #[serde(default = "seed")]
     pub seed: u64,
+}
+
+/// Free space that is left alone: this share of the file system, and at least [`RESERVE_BYTES`].
+const RESERVE_SHARE: f64 = 0.05;
+/// A root file system with less than 1 GiB free begins to fail in its own services.
+const RESERVE_BYTES: u64 = 1 << 30;
+
+/// Bytes that are left free on a file system of so many in all, where a plan does not say.
+#[must_use]
+pub fn usual_reserve(total: u64) -> u64 {
+    RESERVE_BYTES.max((total as f64 * RESERVE_SHARE) as u64)
+}
+
+impl Run {
+    /// A run of a kernel, with everything else as a plan that does not mention it.
+    #[must_use]
+    pub fn new(name: &str, kernel: Load) -> Self {
+        Self {
+            name: name.into(),
+            kernel,
+            iterations: one(),
+            until_steady: None,
+            target: None,
+            readonly: false,
+            destroy: None,
+            reserve: None,
+            deadline: None,
+            seed: seed(),
+        }
+    }
+
+    /// Bytes that it leaves free on a file system of so many in all.
+    #[must_use]
+    pub fn leaves(&self, total: u64) -> u64 {
+        self.reserve.map_or_else(|| usual_reserve(total), |reserve| reserve.0)
+    }
+
+    /// Whether its target is a block device itself, and no directory.
+    #[must_use]
+    pub fn is_raw(&self) -> bool {
+        self.readonly || self.destroy.is_some()
+    }
 }
 
 /// The parameters of each kernel: one variant a kernel, read by the kernel's own file and nobody else.
@@ -228,6 +284,8 @@ pub enum Statistic {
     Min,
     /// Largest.
     Max,
+    /// Coefficient of variation: the standard deviation in percent of the mean. Of less than two figures there is none.
+    Spread,
 }
 
 /// What a statistic is held against.

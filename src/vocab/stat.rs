@@ -36,6 +36,14 @@ pub fn robust_cv(values: &[f64]) -> Option<f64> {
     if middle == 0.0 { None } else { Some(scale / middle.abs()) }
 }
 
+/// Coefficient of variation: the standard deviation (of a sample, n − 1) / |mean|; none of less than two values or around zero.
+#[must_use]
+pub fn cv(values: &[f64]) -> Option<f64> {
+    let mean = mean(values).filter(|mean| *mean != 0.0 && values.len() > 1)?;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    Some((squares / (values.len() - 1) as f64).sqrt() / mean.abs())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,6 +56,12 @@ mod tests {
         assert_eq!(quantile(&[0.0, 10.0], 0.95), Some(9.5));
         assert_eq!(median(&[]), None);
         assert_eq!(mean(&[]), None);
+    }
+
+    #[test]
+    fn the_coefficient_of_variation_is_the_samples() {
+        assert_eq!(cv(&[8.0, 12.0]), Some(8_f64.sqrt() / 10.0));
+        assert_eq!((cv(&[5.0]), cv(&[]), cv(&[1.0, -1.0])), (None, None, None));
     }
 
     #[test]

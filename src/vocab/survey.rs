@@ -28,6 +28,15 @@ pub struct Survey {
     pub page: u64,
     /// Who holds the node, if another session does.
     pub held_by: Option<String>,
+    /// Bytes of memory in all, which can become page cache; none when not known.
+    #[serde(default)]
+    pub memory: Option<u64>,
+    /// Bytes of cache in the disk controllers; none when not known.
+    #[serde(default)]
+    pub controller_cache: Option<u64>,
+    /// RAID controllers on the node, by their PCI identity.
+    #[serde(default)]
+    pub raid_controllers: Vec<String>,
     /// What else is at work on the node that would disturb a measurement: virtual machines, Ceph daemons, a RAID rebuild.
     pub neighbours: Vec<String>,
 }
@@ -47,8 +56,23 @@ pub struct Target {
     pub total: u64,
     /// Lives in memory, so that a disk run would measure memory.
     pub in_memory: bool,
+    /// What it lies on down to the memory, where it does: `ext4 on loop0 on tmpfs`.
+    #[serde(default)]
+    pub stack: String,
     /// Why it cannot be used at all: missing, not a directory, read-only, held by another session.
     pub unusable: Option<String>,
+    /// The device itself, read or written without a file system; then `free` and `total` are its size.
+    #[serde(default)]
+    pub raw: Option<Raw>,
+}
+
+/// A block device that is a target itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Raw {
+    /// The device in a line for people: path, model, serial number, size.
+    pub line: String,
+    /// Its data will be destroyed.
+    pub destroyed: bool,
 }
 
 /// What one run takes from the node.
@@ -68,4 +92,10 @@ pub struct Needs {
     pub loads: bool,
     /// Why this node cannot do it.
     pub impossible: Option<String>,
+    /// What the plan leaves open and only a person can say.
+    #[serde(default)]
+    pub open: Option<String>,
+    /// Bytes of each file of a disk run; none for other runs.
+    #[serde(default)]
+    pub file: Option<u64>,
 }

@@ -151,12 +151,10 @@ pub(crate) fn a_plan() -> Plan {
         noise: 0.1,
     };
     let run = |name: &str, kernel| Run {
-        name: name.into(),
-        kernel,
-        iterations: 1,
         target: Some("/var/tmp".into()),
         deadline: Some(Span::milliseconds(1500)),
         seed: 7,
+        ..Run::new(name, kernel)
     };
     let check = |of: &str, at_least, no_findings| Check {
         of: of.to_owned(),
@@ -306,6 +304,8 @@ fn surveyed() -> BoxedStrategy<Event> {
         time: Span(n),
         loads,
         impossible,
+        open: None,
+        file: Some(n),
     });
     (vec(needs, 0..3), finite(), prop::option::of(text()))
         .prop_map(|(needs, load, held_by)| {
@@ -313,6 +313,9 @@ fn surveyed() -> BoxedStrategy<Event> {
                 targets: vec![],
                 needs,
                 memory_available: u64::MAX,
+                memory: Some(1 << 40),
+                controller_cache: None,
+                raid_controllers: vec!["megaraid_sas at 0000:01:00.0".to_owned()],
                 cpus: 1,
                 load,
                 busy_percent: load,

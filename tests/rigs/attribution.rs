@@ -27,7 +27,7 @@ const TABLE: &[Row] = &[
     row(
         "natural collapse",
         natural::collapse,
-        &[Resource::DiskCap, Resource::Disk, Resource::Flush, Resource::DeviceHang],
+        &[Resource::DiskCap, Resource::CgroupLimit, Resource::Disk, Resource::Flush, Resource::DeviceHang],
     ),
     // A file system in user space has no counters of its own; what is in flight at the meter tells a hang, and no more.
     Row {

@@ -94,7 +94,8 @@ fn a_busy_neighbour_is_a_collapse() {
 }
 
 #[test]
-fn a_load_that_its_own_thread_limits_is_sound() {
+fn a_load_that_its_own_thread_and_a_cache_limit_proves_nothing() {
     let Some(account) = played("CPU-bound load", generator) else { return };
-    assert_eq!((account.outcome(), account.code), (Some(Outcome::Sound), Some(0)), "{}", account.line());
+    assert_eq!((account.outcome(), account.code), (Some(Outcome::Sound), Some(2)), "{}", account.line());
+    assert!(!account.of_kind(Kind::Cached).is_empty(), "{}", account.line());
 }

@@ -9,6 +9,9 @@
 //! | `natural` | buffered writes to such a disk; the device falls to 1 MB/s, the page cache takes more until its share for this device (`strict_limit`) is full | the throttle of the root group is set to 0 (it would outlive the device), `strict_limit` and `max_bytes` as before; then as above |
 //! | `slow medium` | a FUSE file system served by the test itself: so many bytes fast, then slow; errors after so many bytes; hangs that no signal ends; a server that vanishes | the gate opens, unmount (by force after a while) |
 //! | `awkward` | a full file system, a read-only one, sectors of 4096 bytes, no `O_DIRECT` (ramfs), memory that looks like a disk (zram), no target at all | unmount, `losetup -d`, the zram device is removed |
+//! | `flagship` | the preset `disk-collapse`, made smaller, on a live throttle, on a medium with a cache, and as a copy into a full page cache | as those |
+//! | `devices` | loop devices as targets: mounted, swap, below another, with a partition in use, held, free | swapoff, unmount, `losetup -d` |
+//! | `remains` | signals in the middle of a write; memory two layers down, a frozen file system, a limit of the size of files, late hangs | unmount, `fsfreeze -u`, `losetup -d`, the zram device is removed |
 //! | `no io_uring` | `kernel.io_uring_disabled` is 2 until the run has started | the value before |
 //! | `counted` | ext4 on a loop device and on a disk in memory, whose own counters are the reference | as with `throttle` |
 //! | `CPU` | a quota for the whole session; a busy neighbour in a heavier group; a load that one thread cannot make any faster | the groups go, the neighbour is killed |
@@ -26,10 +29,13 @@ mod awkward;
 mod common;
 mod counted;
 mod cpu;
+mod devices;
 mod errors;
+mod flagship;
 mod medium;
 mod natural;
 mod network;
+mod remains;
 mod throttle;
 
 use std::sync::{Mutex, PoisonError};

@@ -42,9 +42,7 @@ fn disk(root: &Path, name: &str) -> Option<DiskItem> {
             Some("1") => Some(true),
             _ => None,
         },
-        serial: either(&["device/serial", "serial"])
-            .or_else(|| product_page(&entry.join("device/vpd_pg80")))
-            .or_else(|| noted(root, &entry, "ID_SERIAL_SHORT")),
+        serial: serial(root, &entry),
         wwid: either(&["wwid", "device/wwid", "device/wwn"]).or_else(|| noted(root, &entry, "ID_WWN")),
         firmware: either(&["device/firmware_rev", "device/rev", "device/fwrev"]),
         logical_sector: fact::number(&queue("logical_block_size")),
@@ -57,6 +55,19 @@ fn disk(root: &Path, name: &str) -> Option<DiskItem> {
         bus: bus(&place),
         over: host::names(&entry.join("slaves")).iter().map(|below| neutral(&block::printed(below))).collect(),
     })
+}
+
+/// Serial number and model of a whole disk, by its name in sysfs.
+pub(super) fn identity(root: &Path, name: &str) -> (Option<String>, Option<String>) {
+    let entry = root.join("sys/class/block").join(name);
+    (serial(root, &entry).known().cloned(), model(&entry).known().cloned())
+}
+
+fn serial(root: &Path, entry: &Path) -> Fact {
+    let own = ["device/serial", "serial"].iter();
+    own.fold(Fact::NotPresent, |best, path| best.or_else(|| fact::word(&entry.join(path))))
+        .or_else(|| product_page(&entry.join("device/vpd_pg80")))
+        .or_else(|| noted(root, entry, "ID_SERIAL_SHORT"))
 }
 
 /// SCSI disks name their vendor apart; `ATA` stands for none.

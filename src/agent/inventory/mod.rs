@@ -65,6 +65,18 @@ pub fn read(root: &Path, resources: &Resources) -> Inventory {
     }
 }
 
+/// RAID controllers on the PCI bus: driver and address.
+pub(super) fn raid_controllers(root: &Path) -> Vec<String> {
+    let raid = adapter::read(root).into_iter().filter(|adapter| adapter.kind == "RAID");
+    raid.map(|adapter| format!("{} at {}", adapter.driver.known().map_or("no driver", String::as_str), adapter.bus))
+        .collect()
+}
+
+/// Serial number and model of a whole disk, by its name in sysfs, where they are told.
+pub(super) fn identity(root: &Path, name: &str) -> (Option<String>, Option<String>) {
+    disk::identity(root, name)
+}
+
 /// Whether another machine is read than the one this runs on.
 fn captured(root: &Path) -> bool {
     root != Path::new("/")
@@ -84,7 +96,7 @@ mod tests {
     use crate::vocab::fact::Fact;
 
     fn here() -> Resources {
-        Resources { cpus: vec![0, 3], memory: 1 << 30, caches: None, page: 4096 }
+        Resources { cpus: vec![0, 3], ..Resources::faked() }
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod disk;
 mod integer;
 mod linpack;
 mod random;
+pub mod signals;
 mod stream;
 mod synthetic;
 mod threads;
@@ -137,7 +138,7 @@ pub fn build(run: &Run, target: &Path, node: &Resources) -> Result<Box<dyn Kerne
         Load::Linpack(load) => Box::new(linpack::Kernel::new(load, run.seed, node)?),
         Load::Stream(load) => Box::new(stream::Kernel::new(load, node)?),
         Load::Integer(load) => Box::new(integer::Kernel::new(load, node)?),
-        Load::Disk(load) => Box::new(disk::Kernel::new(load, run.seed, target, node)?),
+        Load::Disk(load) => disk::fitted::build(load, run, target, node)?,
         Load::Synthetic(load) => Box::new(synthetic::Kernel::new(load, run.seed)?),
     })
 }

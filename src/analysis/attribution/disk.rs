@@ -4,6 +4,7 @@ use super::cpu;
 use super::facts::{Facts, Sides};
 use crate::vocab::finding::Kind;
 use crate::vocab::moment::{Moment, Span};
+use crate::vocab::plan::Load;
 use crate::vocab::stat;
 
 /// A disk that is busy for so much of the time may be full, in percent; alone it proves nothing where operations run in parallel.
@@ -64,10 +65,14 @@ pub(super) fn saturated(facts: &Facts<'_>) -> bool {
     busy && full && (slower || queued || waited_for)
 }
 
-/// The disk has operations and completes none.
+/// The disk has operations and completes none. A load of a disk tells so itself, where no counter of the disk says otherwise.
 pub(super) fn hangs(facts: &Facts<'_>) -> bool {
     let scene = facts.scene;
     let nothing = |row| facts.on_disk(row).most.is_some_and(|most| most == 0.0);
+    let at_most = |row| facts.on_disk(row).most.is_none_or(|most| most == 0.0);
+    if scene.kind == Kind::Stall && matches!(scene.load, Some(Load::Disk(_))) && at_most("r/s") && at_most("w/s") {
+        return scene.now.since(scene.onset) >= HANG;
+    }
     let busy = facts.on_disk("util").after.is_some_and(|util| util >= BUSY);
     busy && nothing("r/s") && nothing("w/s") && scene.now.since(scene.onset) >= HANG
 }

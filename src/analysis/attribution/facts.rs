@@ -129,6 +129,8 @@ impl<'a> Facts<'a> {
         let own = |key: &&str| key.strip_prefix("disk/").is_some_and(|name| Some(name) == self.scene.device);
         match self.scene.device {
             Some(_) => self.each("disk", "util").map(|(key, _)| key).find(own),
+            // What a file system without a device stands on is not known.
+            None if matches!(self.scene.load, Some(Load::Disk(_))) => None,
             None => self.most("disk", "util").map(|(key, _)| key),
         }
     }

@@ -5,13 +5,13 @@
 //!
 //! | resource | rule |
 //! |---|---|
-//! | load generator | the load's queue is less than half full, its disk as fast as before, one CPU >= 95 % or all >= 90 % |
 //! | CPU steal | steal >= 10 %, risen by 5 points, and a tenth of the work lost |
 //! | heat | clock <= 0.9 of before at a busy CPU, and 85 C or throttle counts |
 //! | power limit | the same, known to be cooler, or counts of the power limit |
 //! | memory | swapping above 1 MB/s, or all tasks wait for memory for 10 % of the time |
-//! | control group limit | a quota that runs out in 10 % of the periods, more than before; a rate within 2 % of `io.max` |
-//! | hanging device | busy, and nothing completed for 2 s |
+//! | control group limit | a quota that runs out in 10 % of the periods, more than before; a rate of the run or of its disk within 10 % of `io.max` |
+//! | load generator | the load's queue is less than half full, its disk as fast as before, one CPU >= 95 % or all >= 90 % |
+//! | hanging device | busy, and nothing completed for 2 s; a STALL of a disk load whose disk, where it is counted, completes nothing |
 //! | rate-limited disk | rates of 10 s or more within 0.5 %, and operations wait 1.5 times as long |
 //! | disk | util >= 90 % and await three times that of before, or the queue as long as the load makes it, or iowait >= 40 % with a queue; on NVMe and RAID never below a queue of 1.5 |
 //! | write-back bursts | an OSCILLATION, and dirty memory in a saw-tooth of 2 to 30 s |
@@ -55,7 +55,7 @@ pub struct Attribution {
     pub evidence: Vec<Evidence>,
     /// What may be behind it, proven causes first, at most four.
     pub causes: Vec<Cause>,
-    /// The rules that could not be tried on this node, with what is missing.
+    /// The rules that could not be tried on this node, with what is missing: `heat (no CPU clocks)`.
     pub unreadable: Vec<&'static str>,
 }
 
@@ -116,7 +116,8 @@ pub fn words(attribution: &Attribution, scene: &Scene<'_>) -> String {
         [] => said.push_str(" -> resource unknown"),
     }
     if attribution.held_by.is_empty() && !attribution.unreadable.is_empty() {
-        said.push_str(&format!("; not tried: {}", attribution.unreadable.join(", ")));
+        let rules: Vec<&str> = attribution.unreadable.iter().filter_map(|rule| rule.split(" (").next()).collect();
+        said.push_str(&format!("; not tried for want of counters: {}", rules.join(", ")));
     }
     said
 }
@@ -154,10 +155,13 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said_and_what_is_not_read_as_well() {
         let unknown = said(&Stage::of(Kind::Collapse).healthy_disk());
-        assert!(unknown.starts_with("no host counter moved with it -> resource unknown; not tried: "), "{unknown}");
-        assert!(unknown.contains("heat (no CPU clocks)") && !unknown.contains("hanging device"), "{unknown}");
+        assert!(
+            unknown.starts_with("no host counter moved with it -> resource unknown; not tried for want of counters: "),
+            "{unknown}"
+        );
+        assert!(unknown.contains("CPU steal, heat, power limit") && !unknown.contains("hanging device"), "{unknown}");
         let blind = said(&Stage::of(Kind::Collapse).row("cpu/", "busy", 10.0, 10.0));
-        assert!(blind.contains("disk (no counters of the run's disk)"), "{blind}");
+        assert!(blind.contains("rate-limited disk, disk"), "{blind}");
         assert_eq!(said(&Stage::of(Kind::Collapse)), "no host counters on this node to explain it");
     }
 

@@ -27,17 +27,10 @@ pub(super) struct Rule {
 
 /// Every rule there is.
 ///
-/// The side that makes the load comes first: it must be shown innocent before the node is blamed. What takes the CPU away from
-/// everything (steal, heat, a power limit, memory, a quota) explains a slow disk or network as well, and so comes before these.
+/// What takes the CPU away from everything (steal, heat, a power limit, memory, a quota) explains a slow load, disk or network as
+/// well, and a rate that is that of a known limit needs no other explanation: these come first. Then the side that makes the load,
+/// which must be shown innocent before a device is blamed.
 pub(super) const RULES: &[Rule] = &[
-    Rule {
-        resource: Resource::Generator,
-        needs: &[("cpu", "busy"), ("disk", "queue")],
-        shows: &[],
-        without: "load generator (no CPU or no disk counters)",
-        applies: |f| f.depth().is_some() && !f.loads_cpu(),
-        holds: disk::starved,
-    },
     Rule {
         resource: Resource::Steal,
         needs: &[("cpu", "steal")],
@@ -79,10 +72,18 @@ pub(super) const RULES: &[Rule] = &[
         holds: cpu::limited,
     },
     Rule {
-        resource: Resource::DeviceHang,
-        needs: &[("disk", "util"), ("disk", "w/s")],
+        resource: Resource::Generator,
+        needs: &[("cpu", "busy"), ("disk", "queue")],
         shows: &[],
-        without: "hanging device (no counters of the run's disk)",
+        without: "load generator (no CPU or no disk counters)",
+        applies: |f| f.depth().is_some() && !f.loads_cpu(),
+        holds: disk::starved,
+    },
+    Rule {
+        resource: Resource::DeviceHang,
+        needs: &[],
+        shows: &[("disk", "util"), ("disk", "w/s")],
+        without: "",
         applies: |f| f.is_a_change() && !f.loads_cpu(),
         holds: disk::hangs,
     },

@@ -9,6 +9,7 @@ use crate::vocab::finding::Kind;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::node::{Conditions, Inventory};
 use crate::vocab::plan::{Disk, Integer, Load, Pattern};
+use crate::vocab::size::ByteSize;
 use crate::vocab::unit::Unit;
 
 /// A finding at 100 s, ten seconds ago: a direct write to `vda` that fell from 100 to 10 MB/s.
@@ -31,7 +32,7 @@ pub(super) struct Stage {
 
 /// A load of a disk.
 pub(super) fn disk(pattern: Pattern, depth: u32, direct: bool) -> Load {
-    let (block, size) = ("1MiB".parse().unwrap(), "1GiB".parse().unwrap());
+    let (block, size) = ("1MiB".parse().unwrap(), "1GiB".parse::<ByteSize>().unwrap());
     Load::Disk(Disk { depth, direct: Some(direct), ..Disk::new(pattern, block, size, Span::seconds(60)) })
 }
 

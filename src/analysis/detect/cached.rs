@@ -9,7 +9,7 @@ use crate::vocab::event::{Event, Phase, Record};
 use crate::vocab::finding::{Cause, Finding, Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::{NodeName, RunName};
-use crate::vocab::plan::{Disk, Load, Pattern};
+use crate::vocab::plan::{Disk, Pattern};
 use crate::vocab::unit::{Quantity, Unit, short};
 
 /// When the device moved less than this share of what the run did, most of it was the cache's. Metadata, read-ahead and other users
@@ -55,7 +55,7 @@ struct Proof {
 impl Detector for Cached {
     fn observe(&mut self, record: &Record, state: &State, out: &mut Vec<Change>) {
         let Some(run) = record.event.run().and_then(|name| state.run(&record.node, name)) else { return };
-        let (Load::Disk(load), Some(node)) = (&run.load, state.nodes.get(&run.node)) else { return };
+        let (Some(load), Some(node)) = (&run.disk(), state.nodes.get(&run.node)) else { return };
         // What is read and what is written are one count in a mixed load, and two in a device.
         if writes(load) && load.is_direct() || matches!(load.pattern, Pattern::Mixed { .. }) {
             return;
@@ -201,6 +201,7 @@ mod tests {
     use super::*;
     use crate::analysis::scenario::{Scenario, disk};
     use crate::vocab::event::Outcome;
+    use crate::vocab::plan::Load;
 
     /// An iteration of 4 s in which the run does so many MB/s and the device so many.
     fn told(load: Load, run: f64, device: f64) -> Scenario {

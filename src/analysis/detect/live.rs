@@ -51,6 +51,8 @@ impl Detector for Live {
         let Some(run) = state.run(&record.node, name) else { return };
         let watched = self.watched(record, run, state);
         match &record.event {
+            // What hangs as the counted time ends goes on hanging: Drain is no new beginning for the timers.
+            Event::Phase { phase: Phase::Drain, .. } => {}
             Event::Phase { .. } => {
                 watched.rate.pause(record.at);
                 watched.latency.pause(record.at);
@@ -94,7 +96,8 @@ impl Watched {
         let meter = run.meters.iter().position(|m| m.spec.level);
         let unit = meter.and_then(|i| run.meters.get(i)).map(|m| m.spec.unit);
         let unit = unit.or(run.main_figure().map(|(_, unit)| unit)).unwrap_or(Unit::Count);
-        let about = About { unit, lower_is_better: false, reference: None, floor: floor_of(run, state) };
+        let floor = floor_of(run, state);
+        let about = About { unit, lower_is_better: false, reference: floor, floor };
         let latency = About { unit: Unit::Milliseconds, lower_is_better: true, reference: None, floor: None };
         Self {
             node: run.node.clone(),
@@ -111,7 +114,9 @@ impl Watched {
 
     fn read(&mut self, at: Moment, progress: &Progress, run: &RunState) {
         let phase = run.phase.map(|(phase, _)| phase);
-        if !matches!(phase, Some(Phase::Measure | Phase::Ramp)) {
+        // In Drain only operations that are still in flight tell anything; laying out a file is no part of it.
+        let drains = phase == Some(Phase::Drain) && progress.in_flight > 0;
+        if !drains && !matches!(phase, Some(Phase::Measure | Phase::Ramp)) {
             return;
         }
         let moved = progress.done != self.last;
@@ -191,7 +196,7 @@ impl Watched {
     }
 }
 
-/// The floor that the plan's own checks set for this run's figure.
+/// The floor that the plan's own checks set for this run's figure: what it is held against, and below which a fall is a fault.
 fn floor_of(run: &RunState, state: &State) -> Option<f64> {
     let (figure, _) = run.main_figure()?;
     let of = format!("{}.{figure}", run.name);
@@ -240,12 +245,38 @@ fn sentence(saying: &Saying, finding: &Finding, at: &str, evidence: &str) -> Str
     let later = finding.said.since(finding.onset);
     let mut text = format!("{}: {} at {at}{work} (said {later} later)", finding.kind, saying.what);
     // What is no fault needs no explanation.
-    let explains = !evidence.is_empty() && !matches!(finding.kind, Kind::Recovery | Kind::Cap);
-    for part in [evidence, &saying.end].into_iter().zip([explains, !saying.end.is_empty()]) {
-        if part.1 {
-            text.push_str("; ");
-            text.push_str(part.0);
-        }
+    let explains = !matches!(finding.kind, Kind::Recovery | Kind::Cap);
+    let evidence = if explains { evidence } else { "" };
+    for part in [&saying.note, evidence, &saying.end].into_iter().filter(|part| !part.is_empty()) {
+        text.push_str("; ");
+        text.push_str(part);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::scenario::Scenario;
+    use crate::vocab::event::Outcome;
+
+    #[test]
+    fn a_hang_that_begins_as_the_counted_time_ends_is_a_stall_all_the_same() {
+        let hung = Scenario::measuring(vec![]).work(100.0, 60).work(0.0, 5).phase(Phase::Drain).work(0.0, 60);
+        let stalls = hung.found(Kind::Stall);
+        assert_eq!(stalls.len(), 1, "{:?}", hung.findings());
+        // The last completion was 0.5 s before the phase.
+        let told = hung.records.iter().find(|r| matches!(r.event, Event::Phase { phase: Phase::Drain, .. })).unwrap();
+        assert!(stalls[0].onset < told.at && stalls[0].closed.is_none(), "{:?}", stalls[0]);
+        let over = hung.finish(Outcome::Stuck);
+        assert!(over.found(Kind::Stall)[0].closed.is_some());
+    }
+
+    #[test]
+    fn a_flush_with_nothing_in_flight_and_a_layout_are_no_stall() {
+        let flush = Scenario::measuring(vec![]).work(100.0, 60).phase(Phase::Drain).work(100.0, 2).idle(60);
+        assert!(flush.found(Kind::Stall).is_empty(), "{:?}", flush.findings());
+        let layout = Scenario::measuring(vec![]).work(100.0, 60).phase(Phase::Prepare).work(0.0, 60);
+        assert!(layout.found(Kind::Stall).is_empty(), "{:?}", layout.findings());
+    }
 }

@@ -7,7 +7,7 @@ mod blocks;
 mod focus;
 mod ring;
 mod segments;
-mod steady;
+mod steadiness;
 mod trend;
 mod windows;
 
@@ -15,7 +15,7 @@ pub(super) use blocks::{Blocks, Seconds};
 use focus::Focus;
 pub(super) use ring::{KEPT, Point, Ring, quantile, spread};
 pub(super) use segments::{Segment, Segments};
-pub(super) use steady::Steady;
+pub(super) use steadiness::Steadiness;
 pub(super) use trend::Trend;
 pub(super) use windows::{Window, Windows};
 
@@ -69,7 +69,7 @@ pub(super) struct Signal {
     /// The segments that are over.
     pub(super) segments: Segments,
     /// Whether and since when it is steady.
-    pub(super) steady: Steady,
+    pub(super) steady: Steadiness,
     /// Readings in all.
     pub(super) n: u64,
     /// Whether this reading began a block, or ended a second.

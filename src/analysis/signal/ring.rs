@@ -2,8 +2,8 @@
 
 use crate::vocab::moment::Moment;
 
-/// Readings kept. Enough for the p99, the period of an oscillation of up to 64 readings and a change found 20 readings late.
-pub(in crate::analysis) const KEPT: usize = 192;
+/// Readings kept. Enough for the period of an oscillation of up to 48 readings and for a change that is found 20 readings late.
+pub(in crate::analysis) const KEPT: usize = 128;
 
 /// 1.4826 × the median absolute deviation is the standard deviation of normal data (Rousseeuw and Croux, 1993).
 pub(in crate::analysis) const MAD: f64 = 1.482_602_218_505_602;

@@ -69,8 +69,11 @@ pub const ROWS: &[Row] = &[
     row("memory", "writeback", Unit::Bytes, |d| d.value("writeback")),
     row("memory", "available", Unit::Bytes, |d| d.value("available")),
     row("memory", "swap", Unit::MegabytesPerSecond, |d| Some((d.rate("swap_in")? + d.rate("swap_out")?) / 1e6)),
-    // Not clamped: above 100 the writers are held up, which is what it is there to show.
-    row("memory", "dirty of limit", Unit::Percent, |d| share(100.0 * d.value("dirty")?, d.value("dirty_limit")?)),
+    // Not clamped: above 100 the writers are held up, which is what it is there to show. What is under way to the disk counts for the
+    // kernel as well (`balance_dirty_pages`), and is most of it where the disk is slow.
+    row("memory", "dirty of limit", Unit::Percent, |d| {
+        share(100.0 * (d.value("dirty")? + d.value("writeback").unwrap_or(0.0)), d.value("dirty_limit")?)
+    }),
     row("pressure", "some", Unit::Percent, |d| Some(percent(d.rate("some_us")? / 1e4))),
     row("pressure", "full", Unit::Percent, |d| Some(percent(d.rate("full_us")? / 1e4))),
     row("tcp", "retransmits", Unit::PerSecond, |d| d.rate("retransmits")),

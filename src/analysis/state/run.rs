@@ -2,13 +2,15 @@
 
 use super::host::CpuSeconds;
 use crate::analysis::series::Series;
+use crate::analysis::signal::Steadiness;
 use crate::vocab::event::{Event, MeterSpec, Outcome, Phase, Progress, Record, Start};
 use crate::vocab::figure::Figure;
+use crate::vocab::finding::{Finding, Kind};
 use crate::vocab::latency::Buckets;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
 use crate::vocab::name::RunName;
-use crate::vocab::plan::{Load, Run};
+use crate::vocab::plan::{Disk, Load, Run, Steady};
 use crate::vocab::unit::Unit;
 
 /// Readings kept of a meter as they came: a minute at ten a second.
@@ -17,8 +19,16 @@ const RECENT: usize = 600;
 /// Readings closer together than this make no rate of their own: the clock's and the scheduler's jitter would be most of it.
 const SHORTEST: Span = Span::milliseconds(20);
 
+/// A worker says that it begins so much later than its agent starts the clock of its deadline, at most.
+const EARLY: Span = Span::milliseconds(500);
+
 fn loads(phase: Phase) -> bool {
     matches!(phase, Phase::Ramp | Phase::Measure | Phase::Drain)
+}
+
+/// Whether what was steady is so from here on anew.
+fn disturbs(finding: &Finding) -> bool {
+    matches!(finding.kind, Kind::Collapse | Kind::Step | Kind::Stall) && finding.closed.is_none()
 }
 
 /// Where a run stands.
@@ -65,8 +75,10 @@ pub struct RunState {
     pub node: NodeName,
     /// What it runs.
     pub load: Load,
-    /// How many iterations were asked for.
+    /// How many iterations were asked for, or with [`RunState::until_steady`] at most.
     pub iterations: u32,
+    /// The rule that ends its iterations early.
+    pub until_steady: Option<Steady>,
     /// Where it stands.
     pub status: Status,
     /// What the worker said when it took the run up.
@@ -92,6 +104,7 @@ pub struct RunState {
     base: Option<(Moment, Vec<u64>)>,
     cpu: Option<(CpuSeconds, CpuSeconds)>,
     cpu_settled: bool,
+    steadiness: Steadiness,
 }
 
 impl RunState {
@@ -103,6 +116,7 @@ impl RunState {
             node: node.clone(),
             load: run.kernel.clone(),
             iterations: run.iterations,
+            until_steady: run.until_steady,
             status: Status::Waiting,
             start: None,
             started: None,
@@ -117,6 +131,7 @@ impl RunState {
             base: None,
             cpu: None,
             cpu_settled: false,
+            steadiness: Steadiness::default(),
         }
     }
 
@@ -133,6 +148,9 @@ impl RunState {
             Event::IterationEnded { run, iteration, figures, .. } if *run == self.name => {
                 let (number, figures) = (*iteration, figures.clone());
                 self.done.push(IterationState { number, ended: record.at, figures, seq: record.seq });
+            }
+            Event::Found(finding) if finding.run.as_ref() == Some(&self.name) && disturbs(finding) => {
+                self.steadiness.clear()
             }
             Event::RunEnded { run, outcome } if *run == self.name => self.end(outcome.clone(), record),
             Event::NodeLost { why } if self.status == Status::Running => {
@@ -167,9 +185,11 @@ impl RunState {
             Some((before, done)) if at.since(*before) >= SHORTEST => {
                 let seconds = at.since(*before).as_seconds();
                 if matches!(self.phase, Some((phase, _)) if loads(phase)) {
-                    for (meter, (a, b)) in self.meters.iter_mut().zip(done.iter().zip(&progress.done)) {
-                        meter.rate.push(at, b.saturating_sub(*a) as f64 / meter.spec.unit.things() / seconds);
+                    let mut rates = done.iter().zip(&progress.done).map(|(a, b)| b.saturating_sub(*a) as f64 / seconds);
+                    for (meter, rate) in self.meters.iter_mut().zip(&mut rates) {
+                        meter.rate.push(at, rate / meter.spec.unit.things());
                     }
+                    self.settle(at);
                 }
                 self.base = Some((at, progress.done.clone()));
             }
@@ -183,6 +203,21 @@ impl RunState {
             self.latency = latency.clone();
         }
         self.progress = Some((at, progress.clone()));
+    }
+
+    /// The level of the chart's meter, where a healthy run keeps it level.
+    fn settle(&mut self, at: Moment) {
+        let measured = matches!(self.phase, Some((Phase::Measure, _)));
+        let level = self.meters.first().filter(|m| m.spec.level && measured).and_then(|m| m.rate.last());
+        if let Some(level) = level {
+            self.steadiness.push(at, level.value);
+        }
+    }
+
+    /// Since when the rate on the chart is steady (SNIA's five windows, at least 25 s); none when it is not, or has ended.
+    #[must_use]
+    pub fn steady_since(&self) -> Option<Moment> {
+        self.steadiness.since().filter(|_| !self.is_over())
     }
 
     /// Takes in the node's CPU time; the first reading after the end is the last that counts.
@@ -201,6 +236,35 @@ impl RunState {
         self.start.as_ref()?.labels.get("device").map(String::as_str)
     }
 
+    /// Why it counts as stuck: at its deadline, or deaf to a stop that was asked for before.
+    #[must_use]
+    pub fn stuck(&self) -> String {
+        let lasted = self.started.zip(self.ended).map_or(Span::ZERO, |(from, to)| to.since(from));
+        match self.start.as_ref().map(|start| start.deadline) {
+            Some(deadline) if lasted.0.saturating_add(EARLY.0) >= deadline.0 => {
+                format!("it had not ended at its deadline of {deadline}, and was killed")
+            }
+            Some(_) => "it did not heed a stop within 2 s, and was killed".to_owned(),
+            None => "it said nothing, neither at its beginning nor at its end, and was killed".to_owned(),
+        }
+    }
+
+    /// The disk load as it was really done: through the page cache where the plan allowed that and direct access was refused, and with
+    /// the size that a multiple came to. None for other loads.
+    #[must_use]
+    pub fn disk(&self) -> Option<Disk> {
+        let Load::Disk(load) = &self.load else { return None };
+        let label = |name: &str| self.start.as_ref()?.labels.get(name);
+        let mut load = load.clone();
+        if label("path").is_some_and(|path| path.starts_with("buffered")) {
+            load.direct = Some(false);
+        }
+        if let (Some(_), Some(size)) = (load.size.times(), label("size").and_then(|size| size.parse().ok())) {
+            load.size = size;
+        }
+        Some(load)
+    }
+
     /// Whether it has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -209,14 +273,26 @@ impl RunState {
 
     /// The values of a figure over the iterations, with the records that hold them.
     ///
-    /// `steal_percent` is derived: the share of the node's CPU time that the hypervisor gave to others while the run went on.
+    /// `steal_percent` is derived: the share of the node's CPU time that the hypervisor gave to others while the run went on. Of a run
+    /// that goes on until it is steady, the figures are those of the rounds by which that is seen.
     #[must_use]
     pub fn figure(&self, name: &str) -> Vec<(f64, Unit, u64)> {
         if name == "steal_percent" {
             return self.steal_percent().map(|p| (p, Unit::Percent, self.ended_seq.unwrap_or(0))).into_iter().collect();
         }
         let value = |i: &IterationState| i.figures.iter().find(|f| f.name == name).map(|f| (f.value, f.unit, i.seq));
-        self.done.iter().filter_map(value).collect()
+        let rounds = self.until_steady.map_or(self.done.len(), |rule| rule.rounds as usize);
+        let from = self.done.len().saturating_sub(rounds);
+        self.done.iter().skip(from).filter_map(value).collect()
+    }
+
+    /// Whether a run that goes on until it is steady has become so, and why or why not; none for other runs.
+    #[must_use]
+    pub fn steadiness(&self) -> Option<Result<String, String>> {
+        let rule = self.until_steady?;
+        let Some((main, _)) = self.main_figure() else { return Some(Err("nothing was measured".to_owned())) };
+        let value = |i: &IterationState| i.figures.iter().find(|f| f.name == main).map(|f| f.value);
+        Some(rule.look(&self.done.iter().filter_map(value).collect::<Vec<_>>()))
     }
 
     /// The name and unit of the official figure that the chart's meter, the first one, stands for.

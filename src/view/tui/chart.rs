@@ -97,7 +97,7 @@ fn nothing(run: &RunState) -> String {
         Status::Ended(Outcome::Corrupt(why)) => format!("corrupt: {why}"),
         Status::Ended(Outcome::Broken(why)) => format!("broken: {why}"),
         Status::Ended(Outcome::Unavailable(why)) => format!("cannot be done here: {why}"),
-        Status::Ended(Outcome::Stuck) => "stuck: past its deadline, or deaf to a stop".to_owned(),
+        Status::Ended(Outcome::Stuck) => format!("stuck: {}", run.stuck()),
         Status::Ended(Outcome::Stopped) => "stopped on request".to_owned(),
     }
 }
@@ -226,6 +226,8 @@ fn said(view: &View<'_>, run: &RunState, drawing: &Drawing<'_>) -> Vec<Said> {
     if spec.unit == Unit::MegabytesPerSecond {
         said.push(("work", format::quantity(drawing.meter.total as f64, Unit::Bytes), Role::Text));
     }
+    let steady = run.steady_since().filter(|_| view.screen.cursor.is_none());
+    said.extend(steady.map(|since| ("steady", view.state.node_now(&run.node).since(since).to_string(), Role::Ok)));
     let latency = |q: f64| run.latency.quantile_since(&Buckets::default(), q);
     let time = |ns: u64| format::quantity(ns as f64 / 1e3, Unit::Microseconds);
     said.extend(latency(0.5).map(|ns| ("p50", time(ns), Role::Text)));

@@ -24,6 +24,10 @@ pub(crate) const RUN: &str = "load";
 pub(crate) struct Scene<'a> {
     run: String,
     checks: &'static str,
+    /// A preset of the program's own, in place of the run.
+    preset: Option<&'static str>,
+    /// Options behind the usual ones.
+    pub(crate) more: Vec<String>,
     pub(crate) target: &'a Path,
     /// Control groups to enter, by the file that takes a process's number.
     pub(crate) groups: Vec<String>,
@@ -66,7 +70,13 @@ impl<'a> Scene<'a> {
     pub(crate) fn of(target: &'a Path, kernel: &str, more: &str) -> Self {
         let run = format!("(name: \"{RUN}\", kernel: {kernel}{more})");
         let checks = "(of: \"*\", no_findings: [Collapse, Stall])";
-        Self { run, checks, target, groups: Vec::new(), inside: Vec::new() }
+        Self { run, checks, preset: None, more: Vec::new(), target, groups: Vec::new(), inside: Vec::new() }
+    }
+
+    /// A preset that comes with the program, with these options.
+    pub(crate) fn preset(target: &'a Path, name: &'static str, more: &[&str]) -> Self {
+        let more = more.iter().map(|word| (*word).to_owned()).collect();
+        Self { preset: Some(name), more, ..Self::of(target, "Stream()", "") }
     }
 
     /// Held to this and not to a level rate, where a rig is not about the rate and others work on the machine.
@@ -91,13 +101,19 @@ impl<'a> Scene<'a> {
 
     fn start(&self) -> Play {
         let place = Place::new();
-        let preset = place.preset("rig", &program::plan(std::slice::from_ref(&self.run), self.checks));
+        let own = || place.preset("rig", &program::plan(std::slice::from_ref(&self.run), self.checks));
+        let preset = self.preset.map_or_else(own, str::to_owned);
         let file = place.path("rig.jsonl");
         let script = script(&self.groups);
         let mut words: Vec<&str> = vec!["-c", &script];
         words.extend(self.inside.iter().map(String::as_str));
         let (shown, target) = (file.display().to_string(), self.target.display().to_string());
-        words.extend([PROGRAM, "run", &preset, "--headless", "--session", &shown, "--target", &target]);
+        words.extend([PROGRAM, "run", &preset, "--headless", "--session", &shown]);
+        // A device is named by an option of its own.
+        if !self.more.iter().any(|word| word == "--destroy-data") {
+            words.extend(["--target", &target]);
+        }
+        words.extend(self.more.iter().map(String::as_str));
         let started = place.start("sh", &words);
         Play { started, file, _place: place, begun: Instant::now() }
     }
@@ -163,6 +179,11 @@ impl Play {
             let agent = *program::children(runner, "agent").first()?;
             program::children(agent, "worker").first().copied()
         })
+    }
+
+    /// The process that was started.
+    pub(crate) fn program(&self) -> i32 {
+        self.started.pid()
     }
 
     /// Whether a thread of this process sleeps so deep that no signal reaches it.

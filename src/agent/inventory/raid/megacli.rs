@@ -1,6 +1,6 @@
 //! `MegaCli`: lines of `Name : Value` under headings, for adapters, virtual drives and batteries.
 
-use super::{battery_state, blank, empty};
+use super::{battery_state, blank, bytes, empty};
 use crate::vocab::fact::Fact;
 use crate::vocab::hardware::{Controller, VirtualDrive};
 use crate::vocab::text::neutral;
@@ -62,6 +62,7 @@ fn of_adapter(controller: &mut Controller, name: &str, value: &str) {
         "product name" => controller.model = is(value),
         "serial no" => controller.serial = is(value),
         "fw package build" => controller.firmware = is(value),
+        "memory size" => controller.memory = bytes(value),
         "battery state" => controller.battery = is(&battery_state(value)),
         // What the single flags tell outranks the summary, which older firmware does not have.
         "battery pack missing" if yes => controller.battery = is("missing"),

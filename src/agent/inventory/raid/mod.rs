@@ -96,6 +96,26 @@ fn asked(family: &Family, until: Instant) -> Vec<Controller> {
     controllers
 }
 
+/// Bytes of all controllers' own memory, where at least one tells.
+#[must_use]
+pub fn memory(controllers: &[Controller]) -> Option<u64> {
+    controllers.iter().filter_map(|controller| controller.memory.known().copied()).reduce(u64::saturating_add)
+}
+
+/// A size as the tools print it: `2048MB`, `512 MB`, `2.0`, which is in GB.
+fn bytes(printed: &str) -> Fact<u64> {
+    let end = printed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(printed.len());
+    let (number, unit) = printed.split_at(end);
+    let unit = match unit.trim() {
+        "GB" => 1_u64 << 30,
+        "" if number.contains('.') => 1 << 30,
+        "MB" | "" => 1 << 20,
+        _ => return Fact::NotPresent,
+    };
+    let size = number.parse::<f64>().ok().filter(|n| (0.1..1e6).contains(n)).map(|n| (n * unit as f64) as u64);
+    size.map_or(Fact::NotPresent, Fact::Is)
+}
+
 /// A controller of which nothing is known yet.
 fn empty(id: &str) -> Controller {
     let gone = || Fact::NotPresent;
@@ -107,6 +127,7 @@ fn empty(id: &str) -> Controller {
         firmware: gone(),
         battery: gone(),
         cache: gone(),
+        memory: Fact::NotPresent,
         drives: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! `ssacli` and its older names: indented lines of `Name: Value` under controllers, arrays, logical and physical drives.
 
-use super::{battery_state, blank, empty};
+use super::{battery_state, blank, bytes, empty};
 use crate::vocab::fact::Fact;
 use crate::vocab::hardware::{Controller, VirtualDrive};
 use crate::vocab::text::neutral;
@@ -75,6 +75,7 @@ fn of_controller(controller: &mut Controller, name: &str, value: &str) {
         "Serial Number" => controller.serial = is(value),
         "Firmware Version" => controller.firmware = is(value),
         "Cache Status" => controller.cache = is(value),
+        "Total Cache Size" => controller.memory = bytes(value),
         "Battery/Capacitor Status" => controller.battery = is(&battery_state(value)),
         _ => {}
     }
@@ -129,6 +130,7 @@ Smart Array P9 in Slot 0 (Embedded)
    Firmware Version: 6.60
    Cache Status: Temporarily Disabled
    Cache Status Details: The capacitor is charging.
+   Total Cache Size: 2.0
    Cache Ratio: 10% Read / 90% Write
    Battery/Capacitor Count: 1
    Battery/Capacitor Status: Recharging

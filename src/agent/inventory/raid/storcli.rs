@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{battery_state, blank, empty};
+use super::{battery_state, blank, bytes, empty};
 use crate::vocab::fact::Fact;
 use crate::vocab::hardware::{Controller, VirtualDrive};
 use crate::vocab::text::neutral;
@@ -44,6 +44,9 @@ fn one(part: &Value, found: &mut Vec<Controller>) {
     fill(&mut controller.firmware, &["FW Package Build", "Firmware Package Build", "FW Version", "Firmware Version"]);
     if controller.battery.known().is_none() {
         controller.battery = battery(data);
+    }
+    if let Some(size) = find(data, "On Board Memory Size", DEPTH).and_then(text) {
+        controller.memory = bytes(&size);
     }
     drives(data, &mut controller.drives, DEPTH);
     properties(data, &mut controller.drives);
@@ -199,7 +202,7 @@ mod tests {
 
     const OLD: &str = r#"{ "Controllers":[ { "Command Status" : { "Controller" : 0, "Status" : "Success" },
  "Response Data" : { "Basics" : { "Model" : "Maker H7", "Serial Number" : 12345 }, "Version" : { "Firmware Version" : "3.1" },
-   "HwCfg" : { "BBU" : "Yes" }, "Virtual Drives" : [ { "DG/VD" : "0/1", "TYPE" : "RAID10", "State" : "OfLn", "Cache" : "-", "Size" : "1 TB" } ],
+   "HwCfg" : { "BBU" : "Yes", "On Board Memory Size" : "2048MB" }, "Virtual Drives" : [ { "DG/VD" : "0/1", "TYPE" : "RAID10", "State" : "OfLn", "Cache" : "-", "Size" : "1 TB" } ],
    "BBU_Info" : [ { "Model" : "BBU", "State" : "Learning" } ] } } ] }"#;
 
     fn is(text: &str) -> Fact {

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,12 +10,31 @@ use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 
 use crate::agent::kernel::KernelError;
+use crate::agent::raw;
 use crate::agent::resources::Resources;
+use crate::vocab::plan::{Run, usual_reserve};
 
-/// Space that is left to others on any file system.
-const LEAST_RESERVE: u64 = 1 << 30;
+/// Where a run puts its files, and what it may do there.
+#[derive(Clone, Copy)]
+pub(in crate::agent::kernel) struct Place<'a> {
+    pub(super) path: &'a Path,
+    run: Option<&'a Run>,
+}
 
-/// A file in a directory of the file system under test.
+impl<'a> Place<'a> {
+    pub(super) fn of(run: &'a Run, path: &'a Path) -> Self {
+        Self { path, run: Some(run) }
+    }
+}
+
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Place<'a> {
+    /// A directory in which files of our own are made, with the usual reserve.
+    fn from(path: &'a P) -> Self {
+        Self { path: path.as_ref(), run: None }
+    }
+}
+
+/// A file in a directory of the file system under test, or a device itself where a plan allows that.
 pub(super) struct Target {
     /// The file; shared with a thread that may hang in a flush.
     pub(super) file: Arc<File>,
@@ -28,21 +47,37 @@ pub(super) struct Target {
     /// What the file system lies on, as it was mounted: `/dev/vda`.
     pub(super) device: String,
     directory: PathBuf,
+    /// Bytes that it must leave free, where a plan says so.
+    reserve: Option<u64>,
+    /// It is a device itself.
+    pub(super) raw: bool,
 }
 
 impl Target {
     /// An empty file, with `O_DIRECT` where asked for and possible, and with `O_DSYNC` where asked for.
-    pub(super) fn open(directory: &Path, direct: bool, dsync: bool, node: &Resources) -> Result<Self, KernelError> {
+    pub(super) fn open<'a>(
+        place: impl Into<Place<'a>>,
+        direct: bool,
+        dsync: bool,
+        node: &Resources,
+    ) -> Result<Self, KernelError> {
+        let place = place.into();
+        let directory = place.path;
+        let raw = place.run.is_some_and(Run::is_raw);
         let unavailable = |what: &str, why: &dyn std::fmt::Display| {
             KernelError::Unavailable(format!("{what} in {}: {why}", directory.display()))
         };
-        if !directory.is_dir() {
-            return Err(KernelError::Unavailable(format!("{} is no directory", directory.display())));
-        }
-        let file = nameless(directory, dsync).map_err(|e| unavailable("cannot make a file", &e))?;
+        let file = match place.run {
+            Some(run) if raw => device(run, directory, dsync)?,
+            _ if directory.is_dir() => nameless(directory, dsync).map_err(|e| unavailable("cannot make a file", &e))?,
+            _ => {
+                let kind = raw::kind(directory).unwrap_or("missing");
+                return Err(KernelError::Unavailable(format!("{} is {kind} and no directory", directory.display())));
+            }
+        };
         let facts = rustix::fs::statx(&file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN | StatxFlags::MNT_ID).ok();
         let mount = facts.as_ref().filter(|f| f.stx_mask & StatxFlags::MNT_ID.bits() != 0).map(|f| f.stx_mnt_id);
-        let (file_system, device) = mount.and_then(mounted).unwrap_or_default();
+        let (file_system, device) = mount.filter(|_| !raw).and_then(mounted).unwrap_or_default();
         let aligns = facts.as_ref().filter(|f| f.stx_mask & StatxFlags::DIOALIGN.bits() != 0);
         if direct {
             let flags = rustix::fs::fcntl_getfl(&file).unwrap_or(OFlags::RDWR);
@@ -52,20 +87,31 @@ impl Target {
                 return Err(unavailable("no direct access", &why));
             }
         }
-        let logical = file.metadata().ok().and_then(|m| logical_block(m.dev()));
+        let logical = file.metadata().ok().and_then(|m| logical_block(if raw { m.rdev() } else { m.dev() }));
         let offset = aligns.map(|f| f.stx_dio_offset_align as usize);
         let unit = logical.into_iter().chain(offset).max().unwrap_or(node.page).max(1);
         let memory = aligns.map_or(1, |f| f.stx_dio_mem_align as usize);
         let alignment = unit.max(memory).max(node.page).next_power_of_two();
         let file = Arc::new(file);
-        Ok(Self { file, unit, alignment, file_system, device, directory: directory.to_owned() })
+        let reserve = place.run.and_then(|run| run.reserve).map(|reserve| reserve.0);
+        Ok(Self { file, unit, alignment, file_system, device, directory: directory.to_owned(), reserve, raw })
+    }
+
+    /// Whether direct access is refused there, though everything else would go.
+    pub(super) fn refuses_direct(place: Place<'_>, node: &Resources) -> Result<bool, KernelError> {
+        let buffered = Self::open(place, false, false, node)?;
+        drop(buffered);
+        Ok(Self::open(place, true, false, node).is_err())
     }
 
     /// Refuses a file that would leave the file system without its reserve: 1 GiB, or a twentieth where that is more.
     pub(super) fn has_room(&self, size: u64) -> Result<(), KernelError> {
+        if self.raw {
+            return Ok(());
+        }
         let space = rustix::fs::fstatvfs(&self.file).map_err(|e| KernelError::Broken(format!("statvfs: {e}")))?;
         let (free, total) = (space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize);
-        let reserve = LEAST_RESERVE.max(total / 20);
+        let reserve = self.reserve.unwrap_or_else(|| usual_reserve(total));
         if free >= size.saturating_add(reserve) {
             return Ok(());
         }
@@ -81,10 +127,14 @@ impl Target {
 
     /// Asks the file system for the whole size at once, so that the file lies as much in one piece as it can.
     pub(super) fn reserve(&self, size: u64) -> Result<(), KernelError> {
+        if self.raw {
+            return Ok(());
+        }
         match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), 0, size) {
             Err(Errno::NOSPC | Errno::DQUOT) => {
                 Err(KernelError::Unavailable(format!("no space left on {} for {size} bytes", self.directory.display())))
             }
+            Err(errno @ Errno::FBIG) => Err(self.meaning(errno, &format!("for {size} bytes"))),
             // Not every file system can; writing then allocates.
             _ => Ok(()),
         }
@@ -96,7 +146,15 @@ impl Target {
         match errno {
             Errno::NOSPC => KernelError::Unavailable(format!("no space left on {directory} {place}")),
             Errno::DQUOT => KernelError::Unavailable(format!("no quota left on {directory} {place}")),
-            Errno::FBIG => KernelError::Unavailable(format!("file size limit in {directory} {place}")),
+            Errno::FBIG => KernelError::Unavailable(format!(
+                "a file in {directory} may not grow so large (EFBIG) {place}: the file system's limit, or that of the process (ulimit -f)"
+            )),
+            Errno::ROFS => KernelError::Corrupt(format!(
+                "{directory} has become read-only (EROFS) {place}: the file system gave up after an error of its device"
+            )),
+            Errno::NOTCONN | Errno::CONNABORTED | Errno::STALE | Errno::NODEV | Errno::NXIO => {
+                KernelError::Corrupt(format!("I/O error {} {place}: the target {directory} has vanished", name(errno)))
+            }
             Errno::INVAL => KernelError::Unavailable(format!(
                 "{} in {directory} refuses this access (EINVAL) {place}; blocks are multiples of {} bytes",
                 self.file_system, self.unit
@@ -104,6 +162,28 @@ impl Target {
             _ => KernelError::Corrupt(format!("I/O error {} {place}", name(errno))),
         }
     }
+}
+
+/// The device that a run names, opened for what the plan allows. Everything that speaks against it is asked again here, since the
+/// preflight was some time ago; from the opening on the kernel itself keeps others away from a device that is written.
+fn device(run: &Run, path: &Path, dsync: bool) -> Result<File, KernelError> {
+    let refused = |why: String| KernelError::Unavailable(format!("{}: {why}", path.display()));
+    let found = || raw::find(path, Path::new("/")).map_err(refused);
+    let device = found()?;
+    let mut flags = OFlags::RDONLY;
+    if let Some(given) = run.destroy.as_deref().filter(|_| !run.readonly) {
+        device.is_meant(given).and_then(|()| device.is_free()).map_err(refused)?;
+        flags = OFlags::RDWR | OFlags::EXCL;
+    }
+    let flags = if dsync { flags | OFlags::DSYNC } else { flags };
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).map_err(|why| refused(why.to_string()))?);
+    let facts = file.metadata().map_err(|why| refused(why.to_string()))?;
+    let number = format!("{}:{}", rustix::fs::major(facts.rdev()), rustix::fs::minor(facts.rdev()));
+    if !facts.file_type().is_block_device() || number != device.number || found()? != device {
+        return Err(refused("it has become another device meanwhile".to_owned()));
+    }
+    Ok(file)
 }
 
 /// A file that no directory names any more.
@@ -164,6 +244,7 @@ fn name(errno: Errno) -> String {
         (Errno::UCLEAN, "EUCLEAN"),
         (Errno::STALE, "ESTALE"),
         (Errno::NOTCONN, "ENOTCONN"),
+        (Errno::CONNABORTED, "ECONNABORTED"),
     ];
     let known = names.iter().find(|(e, _)| *e == errno).map(|(_, name)| (*name).to_owned());
     known.unwrap_or_else(|| format!("{} ({errno})", errno.raw_os_error()))

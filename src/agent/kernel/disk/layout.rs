@@ -82,14 +82,19 @@ impl Layout<'_> {
 
 /// Makes a file a hole of this size.
 pub(super) fn empty(target: &Target, size: u64) -> Result<(), KernelError> {
+    // A device has no holes.
+    if target.raw {
+        return Ok(());
+    }
     let result = target.file.set_len(0).and_then(|()| target.file.set_len(size));
     let errno = |error: std::io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
     result.map_err(|error| target.meaning(errno(error), &format!("when making a hole of {size} bytes")))
 }
 
-/// Bytes that the file system has allocated for these files; none when it does not say.
+/// Bytes that the file system has allocated for these files; none when it does not say, and for a device.
 pub(super) fn allocated<'a>(targets: impl Iterator<Item = &'a Target>) -> Option<u64> {
-    targets.map(|target| target.file.metadata().ok().map(|m| m.blocks().saturating_mul(512))).sum()
+    let blocks = |target: &Target| target.file.metadata().ok().filter(|_| !target.raw).map(|m| m.blocks());
+    targets.map(|target| blocks(target).map(|blocks| blocks.saturating_mul(512))).sum()
 }
 
 /// Flushes files to their device, all at once, and says how long that took. Each flush has a thread of its own, which a stop leaves

@@ -9,18 +9,20 @@ mod cost;
 mod engine;
 mod figures;
 mod file;
+pub(super) mod fitted;
 mod job;
 mod labels;
 mod layout;
 mod pace;
 mod pool;
+mod resident;
 mod ring;
 mod sense;
 mod slots;
 mod tally;
 mod verify;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::Duration;
@@ -40,7 +42,7 @@ use access::Access;
 use content::Stamps;
 use cost::Window;
 use engine::Engine;
-use file::Target;
+use file::{Place, Target};
 use job::{Job, Progress, Shared, nanoseconds};
 use layout::Layout;
 use pace::Pace;
@@ -76,12 +78,19 @@ struct Files {
 }
 
 impl Kernel {
-    pub(super) fn new(load: &Disk, seed: u64, directory: &Path, node: &Resources) -> Result<Self, KernelError> {
+    pub(super) fn new<'a>(
+        load: &Disk,
+        seed: u64,
+        place: impl Into<Place<'a>>,
+        node: &Resources,
+    ) -> Result<Self, KernelError> {
+        let place = place.into();
+        let directory = place.path;
         let unavailable = |why: String| Err(KernelError::Unavailable(why));
         if let Some(why) = sense::nonsense(load) {
             return unavailable(why);
         }
-        let open = || Target::open(directory, load.is_direct(), load.dsync, node);
+        let open = || Target::open(place, load.is_direct(), load.dsync, node);
         let pair = |_| {
             let source = if load.pattern == Pattern::Copy { Some(open()?) } else { None };
             Ok(Files { target: open()?, source })

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use super::super::Kernel as _;
 use super::*;
 use crate::agent::voice::Voice;

@@ -291,7 +291,7 @@ impl Open {
         let size = bucket(work, to * about.unit.things(), fast);
         if size > 0.0 {
             let size = short(Quantity::new(size, about.unit.counted()));
-            self.saying.what.push_str(&format!(" once about {size} beyond that rate were spent"));
+            self.saying.note = format!("a cache or credit of about {size} was spent");
         }
     }
 

@@ -71,6 +71,8 @@ pub(in crate::analysis) struct Saying {
     pub(in crate::analysis) lost: Option<f64>,
     /// The fact: `fell 99 % from 104 MB/s to 1.1 MB/s`.
     pub(in crate::analysis) what: String,
+    /// What else follows from it: `a cache or credit of about 990 MB was spent`.
+    pub(in crate::analysis) note: String,
     /// How it ended: `then recovered, after 5.2 s`.
     pub(in crate::analysis) end: String,
 }
@@ -89,6 +91,7 @@ impl Saying {
             work_before: None,
             lost: None,
             what: String::new(),
+            note: String::new(),
             end: String::new(),
         }
     }

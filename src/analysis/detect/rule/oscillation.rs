@@ -28,6 +28,9 @@ const SARLE: f64 = 0.555;
 const ASHMAN: f64 = 2.0;
 /// It goes from the upper to the lower half of its range and back at least twice; a change of level or a climb does not.
 const CROSSINGS: usize = 4;
+/// A collapse that is above this share of the level before it again, and so often, swings.
+const HIGH: f64 = 0.75;
+const RETURNS: usize = 2;
 /// Whole seconds that are looked at where windows differ in length, at least: nothing done for 2 s is two windows among forty.
 const SECONDS: usize = 15;
 
@@ -36,6 +39,9 @@ const FALLS: usize = 3;
 const LONGEST: Span = Span::seconds(120);
 const ABOUT: f64 = 0.3;
 
+/// So do so many changes of level down and up by turns, all within the same time.
+const TURNS: usize = 4;
+
 /// Watches the spread around the level.
 #[derive(Debug, Default)]
 pub(super) struct Oscillation {
@@ -43,6 +49,7 @@ pub(super) struct Oscillation {
     calm: u32,
     seen: u32,
     falls: [Moment; FALLS],
+    turns: [(Moment, bool); TURNS],
     open: Option<Saying>,
 }
 
@@ -51,7 +58,7 @@ impl Rule for Oscillation {
         if self.open.is_some() && course.standing(Kind::Oscillation).is_none() {
             self.open = None;
         }
-        if let Some(onset) = self.comes_again(course) {
+        if let Some(onset) = self.comes_again(course).or_else(|| self.turns(course)) {
             let n = course.signal.recent.latest(0, KEPT).take_while(|p| p.at >= onset).count();
             let (mut buffer, mut spent) = ([0.0; KEPT], [0.0; KEPT]);
             let swing = swing_of(course.signal.recent.levels(0, n, &mut spent));
@@ -112,6 +119,18 @@ impl Rule for Oscillation {
 }
 
 impl Oscillation {
+    /// The first of the latest changes of level, when they go down and up by turns.
+    fn turns(&mut self, course: &Course<'_>) -> Option<Moment> {
+        let shift = course.shift.filter(|shift| shift.worth)?;
+        self.turns.rotate_left(1);
+        self.turns[TURNS - 1] = (shift.at, shift.to < shift.from);
+        let alternate = self.turns.windows(2).all(|pair| pair[0].1 != pair[1].1);
+        let first = self.turns[0].0;
+        let short = first > Moment(0) && shift.at.since(first) <= LONGEST;
+        let calm = self.open.is_none() && course.standing(Kind::Collapse).is_none();
+        (alternate && short && calm).then_some(first)
+    }
+
     /// The onset of the first of the latest collapses, when they have come again regularly.
     fn comes_again(&mut self, course: &Course<'_>) -> Option<Moment> {
         let onset = course.standing(Kind::Collapse)?.onset;
@@ -134,7 +153,7 @@ impl Oscillation {
         }
         if let Some(collapse) = course.standing(Kind::Collapse) {
             // One that has lasted is a collapse, whatever comes after it.
-            if collapse.severity > Severity::Warn {
+            if collapse.severity > Severity::Warn || !comes_back(collapse.onset, course) {
                 return None;
             }
             n = course.signal.recent.latest(0, KEPT).take_while(|p| p.at > collapse.onset).count() as u64;
@@ -177,6 +196,8 @@ impl Oscillation {
         let mut saying = Saying::new(Kind::Oscillation, Severity::Warn, onset, now);
         if let Some(collapse) = course.standing(Kind::Collapse) {
             (saying.was, saying.onset) = (Some(Kind::Collapse), collapse.onset.min(onset));
+        } else if let Some(step) = course.standing(Kind::Step) {
+            (saying.was, saying.onset) = (Some(Kind::Step), step.onset.min(onset));
         }
         saying.to = Some(middle);
         saying.what = format!("swings by {:.0} % around {}", 100.0 * swing, course.short(middle));
@@ -209,6 +230,19 @@ impl Oscillation {
             course.say(&saying);
         }
     }
+}
+
+/// Whether the level of before was reached again twice since a collapse.
+fn comes_back(since: Moment, course: &Course<'_>) -> bool {
+    let Some(before) = course.signal.best() else { return false };
+    let windows = course.signal.recent.latest(0, KEPT).take_while(|p| p.at > since);
+    let (mut times, mut was_high) = (0, false);
+    for window in windows {
+        let high = window.level > HIGH * before;
+        times += usize::from(high && !was_high);
+        was_high = high;
+    }
+    times >= RETURNS
 }
 
 fn limit(course: &Course<'_>) -> f64 {
@@ -296,14 +330,17 @@ mod tests {
         let wave: Vec<f64> = (0..128).map(|i| if i % 20 < 10 { 100.0 } else { 40.0 }).collect();
         assert_eq!(period(&wave), Some(20));
         assert_eq!(modes(&wave), Some((40.0, 100.0)));
-        assert!(swing_of(&mut wave.clone()) > 0.5);
+        assert!(swing_of(&mut wave.clone()) > 0.4);
     }
 
     #[test]
     fn noise_around_one_level_has_neither() {
-        let noise: Vec<f64> = (0..128_u64)
-            .map(|i| 100.0 + (0..6).map(|k| ((i * 6 + k) * 2_654_435_761 % 1000) as f64 / 100.0).sum::<f64>())
-            .collect();
+        let mut state = 1_u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as f64 / (1_u64 << 31) as f64
+        };
+        let noise: Vec<f64> = (0..128).map(|_| 100.0 + (0..6).map(|_| 10.0 * uniform()).sum::<f64>()).collect();
         assert_eq!((period(&noise), modes(&noise)), (None, None));
         assert!(swing_of(&mut noise.clone()) < RATE);
     }

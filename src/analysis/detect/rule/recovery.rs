@@ -11,6 +11,8 @@ const LOOK: u32 = 5;
 const LONG: Span = Span::milliseconds(2_800);
 /// Back at this share of the level before.
 const RECOVERED: f64 = 0.9;
+/// From this share on a window belongs to the way back.
+const BACK: f64 = 0.75;
 /// Later than this after the end of the fault it is another story.
 const PATIENCE: Span = Span::seconds(30);
 
@@ -71,7 +73,10 @@ fn level_before(kind: Kind, course: &Course<'_>) -> Option<f64> {
 }
 
 fn say(fault: &Fault, now: Moment, course: &mut Course<'_>) {
-    let over = fault.over.unwrap_or(now);
+    // Others have watched for a while whether it lasts.
+    let back = |p: &crate::analysis::signal::Point| p.level >= BACK * fault.level;
+    let first = course.signal.recent.latest(0, usize::MAX).take_while(back).last().map(|p| p.at);
+    let over = first.unwrap_or(now).min(fault.over.unwrap_or(now));
     let unit = course.about.unit;
     let lost = fault.lost * unit.things();
     let mut saying = Saying::new(Kind::Recovery, Severity::Info, over, now);

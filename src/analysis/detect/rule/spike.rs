@@ -7,7 +7,7 @@ use crate::vocab::moment::{Moment, Span};
 use crate::vocab::unit::Unit;
 
 /// Readings kept of those that were no spikes, and how many make a picture of what is usual.
-const KEPT: usize = 128;
+const KEPT: usize = 72;
 const LEAST: usize = 30;
 /// The picture is taken anew every so many readings.
 const REFRESH: u32 = 32;

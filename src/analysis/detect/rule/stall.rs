@@ -10,8 +10,8 @@ const LEAST: Span = Span::seconds(2);
 const TIMES_USUAL: u64 = 5;
 /// From here on it is a FAIL, and then CRIT.
 const GRADES: [(Span, Severity); 2] = [(Span::seconds(10), Severity::Fail), (Span::seconds(30), Severity::Crit)];
-/// Pauses remembered; the second longest of them is their 99th percentile.
-const PAUSES: usize = 128;
+/// Pauses remembered; the second longest of them is about their 98th percentile.
+const PAUSES: usize = 64;
 
 /// Watches the time since the last completion.
 #[derive(Debug)]

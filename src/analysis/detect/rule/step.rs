@@ -1,7 +1,7 @@
 //! STEP: the level falls to between a half and nine tenths of the one before, and stays there.
 
 use super::{Course, Rule, Saying};
-use crate::analysis::signal::{Shift, Trend, Window};
+use crate::analysis::signal::{KEPT, Shift, Trend, Window, quantile};
 use crate::vocab::finding::{Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
 
@@ -13,6 +13,8 @@ const FAIL: f64 = 0.75;
 /// Back within five hundredths of the level before, for so long, it is over.
 const BACK: f64 = 0.95;
 const LASTING: (Span, usize) = (Span::seconds(3), 10);
+/// A series that swings must fall below this quantile of what it swung between.
+const LOW: f64 = 0.05;
 /// So many in one direction are a slow fall in steps, such as the tiers of a flash cache.
 const LADDER: u32 = 2;
 
@@ -36,6 +38,10 @@ impl Rule for Step {
             self.open = None;
         }
         let shift = course.shift.filter(|s| s.worth);
+        if let (Some(open), Some(_)) = (&mut self.open, shift.filter(|s| s.to > s.from)) {
+            // What comes back is no ladder.
+            open.steps = 0;
+        }
         if let Some(shift) = shift.filter(|s| s.to < s.from) {
             return self.fall(&shift, course);
         }
@@ -55,9 +61,14 @@ impl Rule for Step {
     }
 
     fn end(&mut self, at: Moment, course: &mut Course<'_>) {
-        if let Some(open) = self.open.take() {
-            course.say(&open.saying.over(at, "to the end of the run"));
+        let Some(open) = self.open.take() else { return };
+        let near = |from: Moment| from.since(open.saying.onset).max(open.saying.onset.since(from)) <= LASTING.0;
+        let borne_out = course.signal.all_segments(true).iter().skip(1).any(|segment| near(segment.from));
+        if borne_out {
+            return course.say(&open.saying.over(at, "to the end of the run"));
         }
+        let saying = Saying { severity: Severity::Info, ..open.saying };
+        course.say(&saying.over(at, "the run as a whole does not bear it out"));
     }
 }
 
@@ -74,7 +85,11 @@ impl Step {
             if open.steps >= LADDER {
                 open.saying.kind = Kind::Drift;
             }
-        } else if is_gradual(course) || shift.to > WARN * shift.from || course.standing(Kind::Drift).is_some() {
+        } else if is_within_swing(shift, course)
+            || is_gradual(course)
+            || shift.to > WARN * shift.from
+            || course.standing(Kind::Drift).is_some()
+        {
             // The slow fall has a rule of its own.
             return;
         } else {
@@ -101,6 +116,13 @@ impl Step {
         open.saying.was = None;
         course.signal.restart();
     }
+}
+
+/// Whether the new level is one that the series has swung to before.
+fn is_within_swing(shift: &Shift, course: &Course<'_>) -> bool {
+    let mut buffer = [0.0; KEPT];
+    let before = course.signal.recent.levels(shift.after, KEPT, &mut buffer);
+    course.standing(Kind::Oscillation).is_some() && quantile(before, LOW).is_some_and(|low| shift.to >= low)
 }
 
 /// Whether the fall so far looks like a line rather than a step.

@@ -61,7 +61,7 @@ const FIELDS: &[(&str, &str, &str, SampleKind)] = &[
 
 fn run(name: &str, kernel: &str, iterations: u32) -> Run {
     let kernel: Load = ron::from_str(kernel).unwrap();
-    Run { name: name.into(), kernel, iterations, target: None, deadline: None, seed: 1 }
+    Run { iterations, seed: 1, ..Run::new(name, kernel) }
 }
 
 fn check(of: &str, at_least: Limit) -> Check {
@@ -148,11 +148,16 @@ impl Story {
             time: Span::seconds(seconds),
             loads: true,
             impossible: None,
+            open: None,
+            file: None,
         };
         self.say(Event::Surveyed(Box::new(Survey {
             targets: vec![],
             needs: vec![needs("cpu-float", 60), needs("memory", 60), needs("disk-write", 180), needs("disk-read", 180)],
             memory_available: 60 << 30,
+            memory: Some(64 << 30),
+            controller_cache: None,
+            raid_controllers: vec![],
             cpus: 8,
             load: 0.1,
             busy_percent: 0.0,

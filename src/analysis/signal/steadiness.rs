@@ -14,7 +14,7 @@ const EXCURSION: f64 = 0.10;
 
 /// The latest windows of a series.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::analysis) struct Steady {
+pub(in crate::analysis) struct Steadiness {
     means: [f64; WINDOWS],
     begins: [Moment; WINDOWS],
     len: usize,
@@ -24,9 +24,9 @@ pub(in crate::analysis) struct Steady {
     since: Option<Moment>,
 }
 
-impl Steady {
+impl Steadiness {
     /// Takes in a reading.
-    pub(super) fn push(&mut self, at: Moment, level: f64) {
+    pub(in crate::analysis) fn push(&mut self, at: Moment, level: f64) {
         let begin = *self.begin.get_or_insert(at);
         self.n += 1;
         self.sum += level;
@@ -60,7 +60,7 @@ impl Steady {
     }
 
     /// Begins anew.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::analysis) fn clear(&mut self) {
         *self = Self::default();
     }
 }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     fn after(seconds: u64, level: impl Fn(u64) -> f64) -> Option<Moment> {
-        let mut steady = Steady::default();
+        let mut steady = Steadiness::default();
         (0..seconds).for_each(|i| steady.push(Moment(i * 1_000_000), level(i)));
         steady.since()
     }
