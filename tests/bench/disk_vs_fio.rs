@@ -1,16 +1,16 @@
 //! The disk kernel beside fio: the same file system, sizes, depths and kind of content, one after the other in pairs whose order
 //! alternates. Prints the median of the paired ratios (this program to fio) with a distribution-free interval.
 //!
-//! `cargo bench --bench disk_vs_fio -- [CASE] [pairs=9] [seconds=3] [engine=io_uring-fixed]`; `engine` is
-//! fio's, also `io_uring`, `libaio` or `threads`; `CASE` is a part of a case's name. Needs
-//! fio, and root for the zram device.
+//! `cargo bench --bench disk_vs_fio -- [CASE] [pairs=9] [seconds=3] [engine=io_uring-fixed]`; `CASE` is a part of a case's name,
+//! `engine` one of fio's, also `io_uring`, `libaio` or `threads`. Needs fio, and root for the zram device.
 //!
 //! What is set on both sides: direct access, a file laid out before, random content that is new in every block
-//! (`--refill_buffers`), random blocks with repetition (`--norandommap`), no ramp; `io_uring-fixed` is fio with
-//! `--fixedbufs --registerfiles`, as this program always registers them, `io_uring` fio as most people call it. CPU per I/O is user and system time: of the
-//! whole process (fio's start, measured by a run of one I/O, is taken off; ours is that of an iteration, reading the meters ten
-//! times a second included), and of the load threads alone. Latency is from just before submission to completion:
-//! fio's `lat`, as its `clat` begins after a submission, in which a device in memory is done already.
+//! (`--refill_buffers`), random blocks with repetition (`--norandommap`), no ramp. `io_uring-fixed` is fio with
+//! `--fixedbufs --registerfiles`, as this program always registers them; `io_uring` is fio as most people call it.
+//!
+//! CPU per I/O is user and system time: of the whole process (fio's start, measured by a run of one I/O, is taken off; ours is that
+//! of an iteration, reading the meters ten times a second included), and of the load threads alone. Latency is from just before
+//! submission to completion: fio's `lat`, as its `clat` begins after a submission, in which a device in memory is done already.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
