@@ -69,8 +69,9 @@ pub fn of_fio(options: &DetectOptions, file: &str) -> Result<(Log, Option<Direct
         Some("trim") => Some(Direction::Trim),
         Some(other) => return Err(format!("--direction {other}: expected read, write or trim")),
     };
-    let (unit, factor) = log.unit();
-    Ok((log, direction, values(options, unit, factor, true)?))
+    // The log's own reader gives values in this unit.
+    let (unit, _) = log.unit();
+    Ok((log, direction, values(options, unit, 1.0, true)?))
 }
 
 /// An option that only a table has a use for.

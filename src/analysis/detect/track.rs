@@ -132,7 +132,8 @@ impl Track {
             }
         } else {
             saying.was = None;
-            let at_once = matches!(saying.kind, Kind::Recovery | Kind::Spike);
+            // What is over as it is said has no end of its own; the end of what was never let in says nothing.
+            let at_once = matches!(saying.kind, Kind::Recovery | Kind::Spike) && saying.end.is_empty();
             if saying.closed.is_some() && !at_once || self.is_explained(&saying) {
                 return;
             }

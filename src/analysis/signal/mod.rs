@@ -295,11 +295,6 @@ impl Signal {
         segments.all().to_vec()
     }
 
-    /// When the series began.
-    pub(super) fn began(&self) -> Moment {
-        self.began
-    }
-
     /// What is fitted to the means begins anew: a change of level that has been told is no trend.
     pub(super) fn restart(&mut self) {
         self.blocks = Blocks::default();

@@ -150,7 +150,7 @@ impl RunState {
                 self.done.push(IterationState { number, ended: record.at, figures, seq: record.seq });
             }
             Event::Found(finding) if finding.run.as_ref() == Some(&self.name) && disturbs(finding) => {
-                self.steadiness.clear()
+                self.steadiness.clear();
             }
             Event::RunEnded { run, outcome } if *run == self.name => self.end(outcome.clone(), record),
             Event::NodeLost { why } if self.status == Status::Running => {

@@ -24,6 +24,8 @@ const SAME_FALL: Span = Span::seconds(2);
 const UNLIKELY: f64 = 20.0;
 /// A low level is sustained after so long, and so many windows.
 const SUSTAINED: (Span, u32) = (Span::seconds(5), 5);
+/// A fast time longer than this was no burst: caches and credits are spent within minutes.
+const BURST: Span = Span::seconds(600);
 /// Windows and time after which a first burst that has ended is known as one.
 const SETTLED: (Span, u32) = (Span::seconds(3), 10);
 /// Back at this share of the level before, it is over.
@@ -53,9 +55,15 @@ pub(super) struct Collapse {
     lowish: Row,
     /// Low windows in the row of lowish ones.
     lows: u32,
+    /// The longest time at a low level so far, in windows.
+    longest: u32,
     /// Low windows so far that were no collapse, of all windows.
     outliers: f64,
     windows: f64,
+    /// Since when it has been fast, and the work done before that.
+    fast: Option<(Moment, f64)>,
+    /// When the last one was settled: a change before that has been told.
+    settled: Moment,
     began: Option<Moment>,
     open: Option<Open>,
 }
@@ -87,6 +95,8 @@ struct Open {
     /// Whether it fell from a level that had lasted.
     lasted: bool,
     sustained: bool,
+    /// Whether the fast time before it was short enough for a cache or a credit.
+    burst: bool,
     back: Row,
     /// Windows that were back.
     high: u32,
@@ -96,17 +106,26 @@ impl Rule for Collapse {
     fn window(&mut self, window: &Window, course: &mut Course<'_>) {
         self.windows += 1.0;
         self.began.get_or_insert(window.from);
+        self.fast.get_or_insert((window.from, window.done_before));
         if self.open.is_some() {
             // Another rule has found out what it really is.
             if course.standing(Kind::Collapse).is_none() {
-                self.outliers += self.open.take().map_or(0.0, |open| f64::from(open.n - open.high));
+                let low = self.open.take().map_or(0, |open| open.n - open.high);
+                self.outliers += f64::from(low);
+                self.longest = self.longest.max(low);
                 return;
             }
             return self.follow(window, course);
         }
-        let Some(best) = course.signal.best() else { return };
+        let Some(mut best) = course.signal.best() else { return };
+        // What falls slowly has a rule of its own, and may collapse from where it has come to.
+        let drifts = course.standing(Kind::Drift).is_some();
+        if drifts {
+            best = course.signal.level().unwrap_or(best);
+        }
         if window.level > LOOK_LONGER.1 * best || self.windows <= LOOK.into() {
             self.outliers += f64::from(self.lows);
+            self.longest = self.longest.max(self.lowish.n);
             (self.lowish, self.lows) = (Row::default(), 0);
         } else {
             self.lowish.push(window);
@@ -126,6 +145,8 @@ impl Rule for Collapse {
         if let Some(shift) = course.shift
             && shift.to <= FALL_OF_LEVEL * shift.from
             && shift.to > 0.0
+            && shift.at > self.settled
+            && !drifts
             && course.standing(Kind::Oscillation).is_none()
         {
             let likeliest = Window { from: shift.at, to: shift.at, level: shift.to, done_before: window.done_before };
@@ -145,6 +166,11 @@ impl Rule for Collapse {
 impl Collapse {
     /// The low windows, when they are a collapse: all are low, or most of a longer row.
     fn fallen(&self, best: f64, course: &Course<'_>) -> Option<Row> {
+        // What swings has fallen when it stays down for longer than it ever did.
+        let swings = course.standing(Kind::Oscillation).is_some();
+        if swings && self.lowish.n <= self.longest + self.longest / 2 {
+            return None;
+        }
         if self.is_fall(&self.low) {
             return Some(self.low);
         }
@@ -182,7 +208,7 @@ impl Collapse {
             |o: &&super::Standing| matches!(o.kind, Kind::Step | Kind::Drift) && o.onset >= first.from - SAME_FALL;
         saying.was = course.open.iter().find(recent).map(|o| o.kind);
         let lasted = course.signal.best_has_lasted();
-        let mut open = Open { saying, before, n, lasted, sustained: false, back: Row::default(), high: 0 };
+        let mut open = Open { saying, before, n, lasted, sustained: false, burst: true, back: Row::default(), high: 0 };
         open.measure(course);
         course.say(&open.saying);
         course.signal.restart();
@@ -200,7 +226,7 @@ impl Collapse {
         let stays = f64::from(open.high) < OFTEN * f64::from(open.n);
         if !open.sustained && stays && (lasted >= SUSTAINED.0 && open.n >= SUSTAINED.1 || settled) {
             open.measure(course);
-            open.reckon(course);
+            open.reckon(self.fast.unwrap_or_default(), course);
             open.sustained = lasted >= SUSTAINED.0 || open.grade(course) == Severity::Info;
             if open.sustained {
                 open.saying.severity = open.grade(course);
@@ -222,6 +248,9 @@ impl Collapse {
     /// The low level is a fair one: what ended was a burst. A fall from here is another finding.
     fn burst_ended(&mut self, at: Moment, course: &mut Course<'_>) {
         let Some(open) = self.open.take() else { return };
+        self.longest = self.longest.max(open.n);
+        self.settled = at;
+        self.fast = Some((at, open.saying.work_before.unwrap_or(0.0)));
         course.signal.fall_from(open.saying.to.unwrap_or(0.0));
         course.signal.restart();
         course.say(&open.saying.over(at, "the burst has ended and this level lasts"));
@@ -238,7 +267,11 @@ impl Collapse {
         }
         let how = if whole { "then recovered".to_owned() } else { format!("then back at {}", course.short(level)) };
         let Some(open) = self.open.take() else { return };
+        self.longest = self.longest.max(open.n - open.high.min(open.n));
         let saying = if open.sustained { open.saying } else { open.dip() };
+        if saying.kind == Kind::Collapse {
+            self.fast = Some((first.from, first.done_before));
+        }
         course.say(&saying.over(first.from, &how));
         course.signal.restart();
     }
@@ -281,15 +314,16 @@ impl Open {
     }
 
     /// The size of the cache or of the credit that the fast phase has used up, from which one tells the other.
-    fn reckon(&mut self, course: &Course<'_>) {
+    fn reckon(&mut self, (since, before): (Moment, f64), course: &Course<'_>) {
         let about = course.about;
         let (Some(work), Some(to)) = (self.saying.work_before, self.saying.to) else { return };
         if about.unit != Unit::MegabytesPerSecond || about.lower_is_better || to <= 0.0 {
             return;
         }
-        let fast = self.saying.onset.since(course.signal.began()).as_seconds();
-        let size = bucket(work, to * about.unit.things(), fast);
-        if size > 0.0 {
+        let fast = self.saying.onset.since(since);
+        let size = bucket(work - before, to * about.unit.things(), fast.as_seconds());
+        self.burst = fast <= BURST;
+        if size > 0.0 && self.burst {
             let size = short(Quantity::new(size, about.unit.counted()));
             self.saying.note = format!("a cache or credit of about {size} was spent");
         }
@@ -302,8 +336,9 @@ impl Open {
         let floor = about.floor.map(|floor| about.value(floor));
         match floor.or_else(|| least_of_any_device(about.unit).filter(|_| !about.lower_is_better)) {
             Some(least) if to < least => Severity::Fail,
-            Some(_) => Severity::Info,
-            None => Severity::Warn,
+            // Without a floor of its own only what may have been a burst is let go.
+            Some(_) if floor.is_some() || self.burst => Severity::Info,
+            _ => Severity::Warn,
         }
     }
 }

@@ -48,6 +48,13 @@ impl Rule for Drift {
     }
 
     fn end(&mut self, at: Moment, course: &mut Course<'_>) {
+        // How far it has come in the end.
+        if let Some(trend) = Trend::of(course.signal.blocks.all()).filter(|trend| trend.is_line)
+            && let Some(open) = self.open.take()
+        {
+            let severity = grade(&trend, course).map_or(open.severity, |grade| grade.max(open.severity));
+            self.state(Saying { severity, ..open }, &trend, course);
+        }
         if let Some(open) = self.open.take() {
             course.say(&open.over(at, "to the end of the run"));
         }

@@ -50,6 +50,8 @@ pub(super) struct Oscillation {
     seen: u32,
     falls: [Moment; FALLS],
     turns: [(Moment, bool); TURNS],
+    /// Of one that is known by its falls: what is low, the time between two of them, and the last.
+    regular: Option<(f64, Span, Moment)>,
     open: Option<Saying>,
 }
 
@@ -59,12 +61,12 @@ impl Rule for Oscillation {
             self.open = None;
         }
         if let Some(onset) = self.comes_again(course).or_else(|| self.turns(course)) {
-            let n = course.signal.recent.latest(0, KEPT).take_while(|p| p.at >= onset).count();
-            let (mut buffer, mut spent) = ([0.0; KEPT], [0.0; KEPT]);
-            let swing = swing_of(course.signal.recent.levels(0, n, &mut spent));
-            let levels = course.signal.recent.levels(0, n, &mut buffer);
-            let spacing = window.to.since(onset).as_seconds() / n.max(1) as f64;
-            return self.say((onset, window.to), spacing, levels, swing, course);
+            return self.say_falls(onset, window.to, course);
+        }
+        if let Some((low, _, last)) = &mut self.regular
+            && window.level <= *low
+        {
+            *last = window.to;
         }
         self.count += 1;
         if self.count < EVERY {
@@ -90,7 +92,8 @@ impl Rule for Oscillation {
         }
         let swing = swing_of(levels);
         if self.open.is_some() {
-            self.calm = if swing < CALM.0 * limit { self.calm + 1 } else { 0 };
+            let due = self.regular.is_some_and(|(_, every, last)| window.to.since(last).0 <= 2 * every.0);
+            self.calm = if swing < CALM.0 * limit && !due { self.calm + 1 } else { 0 };
             if self.calm >= CALM.1
                 && let Some(open) = self.open.take()
             {
@@ -145,6 +148,19 @@ impl Oscillation {
         regular.then_some(first)
     }
 
+    /// It falls and comes back by the clock.
+    fn say_falls(&mut self, onset: Moment, now: Moment, course: &mut Course<'_>) {
+        let n = course.signal.recent.latest(0, KEPT).take_while(|p| p.at >= onset).count();
+        let mut spent = [0.0; KEPT];
+        let sorted = course.signal.recent.levels(0, n, &mut spent);
+        let (low, high) = (quantile(sorted, 0.02).unwrap_or(0.0), quantile(sorted, 0.9).unwrap_or(0.0));
+        let last = course.standing(Kind::Collapse).map_or(now, |collapse| collapse.onset);
+        let every = Span(last.since(onset).0 / 2);
+        let what = format!("falls from {} to {} and back, every {every}", course.short(high), course.short(low));
+        self.open(onset, now, high, what, course);
+        self.regular = Some((low.midpoint(high), every, now));
+    }
+
     /// How many of the latest windows to look at: those of the present level, or, when a collapse keeps coming back, since it.
     fn reach(&self, course: &Course<'_>) -> Option<usize> {
         let (_, mut n) = course.signal.present()?;
@@ -192,25 +208,30 @@ impl Oscillation {
         swing: f64,
         course: &mut Course<'_>,
     ) {
-        let middle = levels.iter().sum::<f64>() / levels.len().max(1) as f64;
-        let mut saying = Saying::new(Kind::Oscillation, Severity::Warn, onset, now);
-        if let Some(collapse) = course.standing(Kind::Collapse) {
-            (saying.was, saying.onset) = (Some(Kind::Collapse), collapse.onset.min(onset));
-        } else if let Some(step) = course.standing(Kind::Step) {
-            (saying.was, saying.onset) = (Some(Kind::Step), step.onset.min(onset));
-        }
-        saying.to = Some(middle);
-        saying.what = format!("swings by {:.0} % around {}", 100.0 * swing, course.short(middle));
+        let mut spent = [0.0; KEPT];
+        spent[..levels.len()].copy_from_slice(levels);
+        let middle = quantile(&mut spent[..levels.len()], 0.5).unwrap_or(0.0);
+        let mut what = format!("swings by {:.0} % around {}", 100.0 * swing, course.short(middle));
         if let Some((low, high)) = modes(levels) {
-            saying.what.push_str(&format!(", between {} and {}", course.short(low), course.short(high)));
+            what.push_str(&format!(", between {} and {}", course.short(low), course.short(high)));
         }
         if let Some(lag) = period(levels) {
-            saying.what.push_str(&format!(", with a period of {:.1} s", lag as f64 * spacing));
+            what.push_str(&format!(", with a period of {:.1} s", lag as f64 * spacing));
+        }
+        self.open(onset, now, middle, what, course);
+        self.worsen(limit(course), course);
+    }
+
+    fn open(&mut self, onset: Moment, now: Moment, level: f64, what: String, course: &mut Course<'_>) {
+        let mut saying = Saying::new(Kind::Oscillation, Severity::Warn, onset, now);
+        (saying.to, saying.what) = (Some(level), what);
+        let part = course.standing(Kind::Collapse).or(course.standing(Kind::Step));
+        if let Some(part) = part {
+            (saying.was, saying.onset) = (Some(part.kind), part.onset.min(onset));
         }
         course.say(&saying);
         saying.was = None;
-        (self.open, self.calm) = (Some(saying), 0);
-        self.worsen(limit(course), course);
+        (self.open, self.calm, self.regular) = (Some(saying), 0, None);
     }
 
     fn worsen(&mut self, limit: f64, course: &mut Course<'_>) {
@@ -218,12 +239,16 @@ impl Oscillation {
         let means = course.signal.seconds.means();
         let mut values = [0.0; KEPT];
         let n = means.len();
-        if n < EVERY as usize {
+        // Latencies are skewed by nature: how wide they spread is told, and is no fault by itself.
+        if n < SECONDS || course.about.lower_is_better {
             return;
         }
         values[..n].copy_from_slice(means);
         let swing = swing_of(&mut values[..n]);
-        let grade = GRADES.iter().find(|(times, _)| swing > times * limit).map(|(_, severity)| *severity);
+        let grade = GRADES
+            .iter()
+            .find(|(times, _)| swing > times * limit * (1.0 + 2.0 / (n as f64).sqrt()))
+            .map(|(_, severity)| *severity);
         if let Some(worse) = grade.filter(|g| *g > open.severity) {
             open.severity = worse;
             let saying = open.clone();

@@ -32,6 +32,8 @@ struct Fault {
     lost: f64,
     /// When work came back.
     over: Option<Moment>,
+    /// When the fault was closed.
+    closed: Option<Moment>,
     since: u32,
 }
 
@@ -42,7 +44,8 @@ impl Rule for Recovery {
             if let (None, Some(standing)) = (self.from[place], standing)
                 && let Some(level) = level_before(kind, course)
             {
-                self.from[place] = Some(Fault { onset: standing.onset, level, lost: 0.0, over: None, since: 0 });
+                self.from[place] =
+                    Some(Fault { onset: standing.onset, level, lost: 0.0, over: None, closed: None, since: 0 });
             }
             let Some(fault) = &mut self.from[place] else { continue };
             fault.lost += (fault.level - window.level).max(0.0) * window.length().as_seconds();
@@ -50,18 +53,26 @@ impl Rule for Recovery {
                 (fault.over, fault.since) = (None, 0);
                 continue;
             }
+            let closed = *fault.closed.get_or_insert(window.from);
+            if window.level < BACK * fault.level {
+                (fault.over, fault.since) = (None, 0);
+                // A level that was told as one that lasts may be left again hours later.
+                if kind == Kind::Stall && window.to.since(closed) > PATIENCE {
+                    self.from[place] = None;
+                }
+                continue;
+            }
             let over = *fault.over.get_or_insert(window.from);
             fault.since += 1;
             let lasted = window.to.since(over);
             let back = course.signal.recent.median(0, LOOK as usize).unwrap_or(0.0) >= RECOVERED * fault.level;
-            // A collapse is closed only after its level was back for as long.
-            let long = kind == Kind::Collapse || fault.since >= LOOK && lasted >= LONG;
+            // A collapse that recovered was closed only after its level was back for as long.
+            let watched = kind == Kind::Collapse && closed == over;
+            let long = watched || fault.since >= LOOK && lasted >= LONG;
             if back && long {
                 let fault = *fault;
                 self.from[place] = None;
                 say(&fault, window.to, course);
-            } else if lasted > PATIENCE {
-                self.from[place] = None;
             }
         }
     }

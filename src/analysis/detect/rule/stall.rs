@@ -36,7 +36,8 @@ impl Rule for Stall {
         if reading.moved {
             self.moved_at = Some(reading.at);
             if let Some(open) = self.open.take() {
-                return course.say(&open.over(reading.at, "then completions came again"));
+                let what = format!("nothing completed for {}", reading.at.since(open.onset));
+                return course.say(&Saying { what, ..open }.over(reading.at, "then completions came again"));
             }
             // When between two readings it completed is not known; a pause is what is longer than one reading.
             let spacing = reading.at.since(read_at);
