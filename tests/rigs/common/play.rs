@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use shakedown::analysis::detect::redetect;
+use shakedown::analysis::state::State;
 use shakedown::vocab::event::{Event, Outcome, Phase, Record};
 use shakedown::vocab::finding::{Finding, Kind};
 use shakedown::vocab::moment::{Moment, Span};
@@ -211,8 +213,21 @@ impl Play {
             let _ = std::fs::write(kept.with_extension("txt"), self.told());
         }
         let (out, err, lasted) = (self.started.out(), self.err(), self.begun.elapsed());
-        Account { code: status.code(), out, err, records: self.records(), lasted }
+        let records = self.records();
+        is_found_anew(&records);
+        Account { code: status.code(), out, err, records, lasted }
     }
+}
+
+/// What the detectors find in the record is what they said while it was made.
+fn is_found_anew(records: &[Record]) {
+    let mut live = State::default();
+    records.iter().for_each(|record| live.apply(record));
+    let anew = redetect(records);
+    let (now, then): (Vec<&Finding>, Vec<&Finding>) =
+        (anew.findings.values().collect(), live.findings.values().collect());
+    assert_eq!(now.len(), then.len(), "{now:?}\n{then:?}");
+    now.iter().zip(&then).for_each(|(now, then)| assert!(now.means(then), "{now:?}\n{then:?}"));
 }
 
 impl Account {
