@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use shakedown::vocab::event::Outcome;
+use shakedown::vocab::finding::Kind;
 
 use crate::common::device::Loop;
 use crate::common::play::{Account, Scene};
@@ -75,7 +76,9 @@ fn a_device_is_written_only_when_it_is_named_and_shown_to_be_meant() {
     is_refused(&target.destroy(link.to_str().unwrap(), &["--yes", &path]), &format!("leads to {path}"));
     assert_eq!(target.written(), 0, "nothing was written before it was meant");
     let account = target.destroy(&path, &["--yes", &path]);
-    assert_eq!((account.outcome(), account.code), (Some(Outcome::Sound), Some(0)), "{}", account.line());
+    // A device in memory may be faster than the load; then its figures prove nothing.
+    let code = if account.of_kind(Kind::Generator).is_empty() { 0 } else { 2 };
+    assert_eq!((account.outcome(), account.code), (Some(Outcome::Sound), Some(code)), "{}", account.line());
     assert!(account.out.contains(&format!("ALL DATA ON THIS DEVICE IS DESTROYED: {path}")), "{}", account.out);
     assert!(target.written() > 15 << 20, "{} bytes", target.written());
     say(&format!("rig device: {}", account.line()));

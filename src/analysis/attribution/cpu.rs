@@ -28,6 +28,8 @@ const THROTTLED: f64 = 10.0;
 const GREW: f64 = 1.25;
 /// A rate within so much of a limit of the control group is held by it: at 1 MB/s requests of 1 MiB read as 1.05 MB/s.
 const AT_LIMIT: f64 = 0.10;
+/// The least share of such a limit that a load behind a page cache was seen to get.
+const BEHIND_CACHE: f64 = 0.3;
 /// Share of the time in which some task waited for a CPU, and by how much it must have risen: others compete for the CPUs. A load of
 /// one thread a CPU waits for next to none by itself.
 const WAITING: f64 = 20.0;
@@ -133,7 +135,11 @@ pub(super) fn at_io_limit<'a>(facts: &Facts<'a>) -> Option<&'a str> {
         };
         let of_run = facts.scene.to.filter(|_| facts.scene.unit == unit);
         let is_at = |rate: f64| (rate - limit).abs() <= AT_LIMIT * limit;
-        of_run.into_iter().chain(of_disk).any(is_at).then_some(())
+        // Behind a page cache a load that waits for a slot of it gets less than the disk does.
+        let waits = |to: f64| facts.buffered() == Some(true) && (BEHIND_CACHE * limit..=limit).contains(&to);
+        let fell = facts.scene.from.is_some_and(|from| from > (1.0 + AT_LIMIT) * limit);
+        let held = of_run.into_iter().chain(of_disk).any(is_at) || fell && of_run.is_some_and(waits);
+        held.then_some(())
     };
     limits.split("; ").find(|limit| limit.split_ascii_whitespace().any(|word| is_at(word).is_some()))
 }
