@@ -17,6 +17,9 @@ const OWN_AXIS: f64 = 1e8;
 /// One row in so many may stand at the time of the row before, as times are rounded; more of them are another series.
 const TWINS: u64 = 10;
 
+/// Seconds since 1970 beyond the year 5138: the time of today in milliseconds is more.
+const LATEST: f64 = 1e11;
+
 /// What a number in the column of times counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
@@ -205,6 +208,11 @@ impl<R: BufRead> Table<R> {
     /// The time in a cell, in seconds.
     fn time_of(&self, text: &str, line: u64) -> Result<Option<f64>, Fault> {
         match cells::cell(text) {
+            Cell::Number(number) if number / self.per_second >= LATEST => {
+                let (column, found) = (self.name(self.time), shown(text));
+                let what = "in seconds lies thousands of years ahead; say --time-unit ms or us if it counts those";
+                Err(Fault::at(line, format!("column {column}: {found} {what}")))
+            }
             Cell::Number(number) => Ok(Some(number / self.per_second)),
             Cell::Missing => Ok(None),
             Cell::Text(text) => cells::point_in_time(text).map(Some).ok_or_else(|| {
