@@ -252,10 +252,4 @@ impl Trace {
         };
         self.track.segments().iter().map(of).collect()
     }
-
-    /// How long it has been at a steady level; none when it is not.
-    #[must_use]
-    pub fn steady(&self) -> Option<Span> {
-        Some(self.last?.since(self.track.steady()?))
-    }
 }

@@ -1,7 +1,7 @@
 //! One series with its rules, and what keeps one fault from being said twice.
 
-use super::rule::{About, Course, Reading, Rule, Saying, Standing, rules, rules_of_latency};
-use crate::analysis::signal::{Segment, Signal, Window, Windows};
+use super::rule::{About, Course, Reading, Rule, Saying, rules, rules_of_latency};
+use crate::analysis::signal::{Segment, Shift, Signal, Window, Windows};
 use crate::vocab::finding::Kind;
 use crate::vocab::moment::{Moment, Span};
 
@@ -20,7 +20,7 @@ pub(in crate::analysis) struct Track {
     windows: Windows,
     signal: Signal,
     rules: Vec<Box<dyn Rule>>,
-    open: Vec<Standing>,
+    open: Vec<Saying>,
     said: Vec<Saying>,
     settled: Vec<Saying>,
     over: bool,
@@ -43,7 +43,7 @@ impl Track {
             windows: Windows::default(),
             signal: Signal::default(),
             rules,
-            open: Vec::with_capacity(8),
+            open: Vec::new(),
             said: Vec::new(),
             settled: Vec::new(),
             over: false,
@@ -84,6 +84,7 @@ impl Track {
         if !self.over {
             self.over = true;
             self.ask(None, |rule, course| rule.end(at, course));
+            self.settled.extend(self.open.drain(..).map(|open| open.over(at, "to the end of the run")));
         }
     }
 
@@ -101,15 +102,7 @@ impl Track {
         self.signal.all_segments(self.over)
     }
 
-    pub(in crate::analysis) fn steady(&self) -> Option<Moment> {
-        self.signal.steady.since()
-    }
-
-    fn ask(
-        &mut self,
-        shift: Option<crate::analysis::signal::Shift>,
-        question: impl Fn(&mut Box<dyn Rule>, &mut Course<'_>),
-    ) {
+    fn ask(&mut self, shift: Option<Shift>, question: impl Fn(&mut Box<dyn Rule>, &mut Course<'_>)) {
         for place in 0..self.rules.len() {
             let mut course =
                 Course { about: &self.about, signal: &mut self.signal, shift, open: &self.open, out: &mut self.said };
@@ -124,12 +117,8 @@ impl Track {
     fn settle(&mut self, mut saying: Saying) {
         let as_known = saying.was.unwrap_or(saying.kind);
         let place = self.open.iter().position(|o| o.kind == as_known);
-        let standing = Standing { kind: saying.kind, onset: saying.onset, severity: saying.severity };
         if let Some(place) = place {
-            self.open[place] = standing;
-            if saying.closed.is_some() {
-                self.open.remove(place);
-            }
+            self.open.remove(place);
         } else {
             saying.was = None;
             // What is over as it is said has no end of its own; the end of what was never let in says nothing.
@@ -137,12 +126,12 @@ impl Track {
             if saying.closed.is_some() && !at_once || self.is_explained(&saying) {
                 return;
             }
-            if saying.closed.is_none() {
-                self.open.push(standing);
-            }
             if DISTURBS.contains(&saying.kind) {
                 self.signal.disturb();
             }
+        }
+        if saying.closed.is_none() {
+            self.open.push(Saying { was: None, ..saying.clone() });
         }
         self.settled.push(saying);
     }

@@ -18,7 +18,6 @@ const LEAST: usize = 30;
 /// Watches for the first steady level.
 #[derive(Debug, Default)]
 pub(super) struct Below {
-    open: Option<Saying>,
     looked: bool,
 }
 
@@ -29,49 +28,40 @@ impl Rule for Below {
             self.looked = false;
             return;
         }
-        if self.looked || self.open.is_some() {
+        if self.looked || course.standing(Kind::BelowBaseline).is_some() {
             return;
         }
         self.looked = true;
-        self.look(window.to, course.about.value(reference), course);
-    }
-
-    fn end(&mut self, at: Moment, course: &mut Course<'_>) {
-        if let Some(open) = self.open.take() {
-            course.say(&open.over(at, "to the end of the run"));
-        }
+        look(window.to, course.about.value(reference), course);
     }
 }
 
-impl Below {
-    fn look(&mut self, now: Moment, reference: f64, course: &mut Course<'_>) {
-        let mut buffer = [0.0; KEPT];
-        let levels = course.signal.recent.levels(0, KEPT, &mut buffer);
-        if levels.len() < LEAST {
-            return;
-        }
-        // The upper 95 % limit of the median is the order statistic n/2 + 1.96 √n/2 (Conover, 1999).
-        let n = levels.len() as f64;
-        let upper = quantile(levels, (0.5 + 0.98 / n.sqrt()).min(1.0)).unwrap_or(0.0);
-        let level = quantile(levels, 0.5).unwrap_or(0.0);
-        let arithmetic = matches!(course.about.unit, Unit::Gflops | Unit::EventsPerSecond);
-        let tolerance = if arithmetic { OF_ARITHMETIC } else { TOLERANCE };
-        let short = 1.0 - level / reference;
-        if upper >= (1.0 - tolerance) * reference {
-            return;
-        }
-        let severity = match short {
-            s if s >= CRIT => Severity::Crit,
-            s if s >= FAIL * tolerance => Severity::Fail,
-            _ => Severity::Warn,
-        };
-        let onset = course.signal.steady.since().unwrap_or(now);
-        let mut saying = Saying::new(Kind::BelowBaseline, severity, onset, now);
-        (saying.from, saying.to) = (Some(reference), Some(level));
-        let (level, reference) = (course.short(level), course.short(reference));
-        let word = if course.about.lower_is_better { "worse than" } else { "below" };
-        saying.what = format!("steady at {level}, {:.0} % {word} {reference}", 100.0 * short);
-        course.say(&saying);
-        self.open = Some(saying);
+fn look(now: Moment, reference: f64, course: &mut Course<'_>) {
+    let mut buffer = [0.0; KEPT];
+    let levels = course.signal.recent.levels(0, KEPT, &mut buffer);
+    if levels.len() < LEAST {
+        return;
     }
+    // The upper 95 % limit of the median is the order statistic n/2 + 1.96 √n/2 (Conover, 1999).
+    let n = levels.len() as f64;
+    let upper = quantile(levels, (0.5 + 0.98 / n.sqrt()).min(1.0)).unwrap_or(0.0);
+    let level = quantile(levels, 0.5).unwrap_or(0.0);
+    let arithmetic = matches!(course.about.unit, Unit::Gflops | Unit::EventsPerSecond);
+    let tolerance = if arithmetic { OF_ARITHMETIC } else { TOLERANCE };
+    let short = 1.0 - level / reference;
+    if upper >= (1.0 - tolerance) * reference {
+        return;
+    }
+    let severity = match short {
+        s if s >= CRIT => Severity::Crit,
+        s if s >= FAIL * tolerance => Severity::Fail,
+        _ => Severity::Warn,
+    };
+    let onset = course.signal.steady.since().unwrap_or(now);
+    let mut saying = Saying::new(Kind::BelowBaseline, severity, onset, now);
+    (saying.from, saying.to) = (Some(reference), Some(level));
+    let (level, reference) = (course.short(level), course.short(reference));
+    let word = if course.about.lower_is_better { "worse than" } else { "below" };
+    saying.what = format!("steady at {level}, {:.0} % {word} {reference}", 100.0 * short);
+    course.say(&saying);
 }

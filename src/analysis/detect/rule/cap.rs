@@ -15,53 +15,39 @@ const SECONDS: usize = 30;
 const FAIL: f64 = 0.9;
 
 /// Watches whole seconds.
-#[derive(Debug, Default)]
-pub(super) struct Cap {
-    open: Option<Saying>,
-}
+#[derive(Debug)]
+pub(super) struct Cap;
 
 impl Rule for Cap {
     fn window(&mut self, window: &Window, course: &mut Course<'_>) {
         if !course.signal.ended_second {
             return;
         }
-        if self.open.is_some() && course.standing(Kind::Cap).is_none() {
-            self.open = None;
-        }
-        let range = range(course.signal.seconds.means());
-        match (self.open.take(), range) {
-            (Some(open), Some((range, _))) if range > UNEVEN => course.say(&open.over(window.to, "then uneven")),
-            (Some(open), None) => course.say(&open.over(window.to, "then at another level")),
-            (None, Some((range, level))) if range <= FLAT => self.say(window.to, range, level, course),
-            (open, _) => self.open = open,
-        }
-    }
-
-    fn end(&mut self, at: Moment, course: &mut Course<'_>) {
-        if let Some(open) = self.open.take() {
-            course.say(&open.over(at, "to the end of the run"));
+        let over = |open: &Saying, how: &str| open.clone().over(window.to, how);
+        match (course.standing(Kind::Cap), range(course.signal.seconds.means())) {
+            (Some(open), Some((range, _))) if range > UNEVEN => course.say(&over(open, "then uneven")),
+            (Some(open), None) => course.say(&over(open, "then at another level")),
+            (None, Some((range, level))) if range <= FLAT => say(window.to, range, level, course),
+            _ => {}
         }
     }
 }
 
-impl Cap {
-    fn say(&mut self, now: Moment, range: f64, level: f64, course: &mut Course<'_>) {
-        let against = course.about.reference.map(|reference| level / course.about.value(reference));
-        let severity = match against {
-            Some(share) if share < FAIL => Severity::Fail,
-            Some(share) if share < 1.0 => Severity::Warn,
-            _ => Severity::Info,
-        };
-        let onset = course.signal.seconds.first().unwrap_or(now);
-        let mut saying = Saying::new(Kind::Cap, severity, onset, now);
-        saying.to = Some(level);
-        saying.what = format!("flat within {:.1} % at {}, as under a limit", 100.0 * range, course.short(level));
-        if let Some(known) = catalogue_hit(level, course.about.unit).filter(|_| !course.about.lower_is_better) {
-            saying.what.push_str(&format!(": that of {known}"));
-        }
-        course.say(&saying);
-        self.open = Some(saying);
+fn say(now: Moment, range: f64, level: f64, course: &mut Course<'_>) {
+    let against = course.about.reference.map(|reference| level / course.about.value(reference));
+    let severity = match against {
+        Some(share) if share < FAIL => Severity::Fail,
+        Some(share) if share < 1.0 => Severity::Warn,
+        _ => Severity::Info,
+    };
+    let onset = course.signal.seconds.first().unwrap_or(now);
+    let mut saying = Saying::new(Kind::Cap, severity, onset, now);
+    saying.to = Some(level);
+    saying.what = format!("flat within {:.1} % at {}, as under a limit", 100.0 * range, course.short(level));
+    if let Some(known) = catalogue_hit(level, course.about.unit).filter(|_| !course.about.lower_is_better) {
+        saying.what.push_str(&format!(": that of {known}"));
     }
+    course.say(&saying);
 }
 
 /// The range of the latest whole seconds and their median; none before there are enough.

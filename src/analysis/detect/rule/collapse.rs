@@ -140,7 +140,7 @@ impl Rule for Collapse {
             && let Some(row) = self.fallen(best, course)
             && let Some(first) = row.first
         {
-            return self.say(&first, best, row.n, course);
+            return self.say(&first, best, (row.n, window.to), course);
         }
         if let Some(shift) = course.shift
             && shift.to <= FALL_OF_LEVEL * shift.from
@@ -150,7 +150,8 @@ impl Rule for Collapse {
             && course.standing(Kind::Oscillation).is_none()
         {
             let likeliest = Window { from: shift.at, to: shift.at, level: shift.to, done_before: window.done_before };
-            self.say(&likeliest, shift.from, u32::try_from(shift.after).unwrap_or(LOOK), course);
+            let n = u32::try_from(shift.after).unwrap_or(LOOK);
+            self.say(&likeliest, shift.from, (n, window.to), course);
         }
     }
 
@@ -198,21 +199,19 @@ impl Collapse {
         (row.last.since(first.from).as_seconds() / usual.max(1e-6)).max(f64::from(row.n))
     }
 
-    fn say(&mut self, first: &Window, before: f64, n: u32, course: &mut Course<'_>) {
-        let now = course.signal.recent.back(0).map_or(first.to, |p| p.at);
+    /// `first` is the first low window of `n`, the last of which ends now.
+    fn say(&mut self, first: &Window, before: f64, (n, now): (u32, Moment), course: &mut Course<'_>) {
         let (onset, work) = back_date(first, before, course);
         let mut saying = Saying::new(Kind::Collapse, Severity::Warn, onset, now);
         saying.work_before = Some(work);
         // A step that turns out to go on falling is the same fault.
-        let recent =
-            |o: &&super::Standing| matches!(o.kind, Kind::Step | Kind::Drift) && o.onset >= first.from - SAME_FALL;
+        let recent = |o: &&Saying| matches!(o.kind, Kind::Step | Kind::Drift) && o.onset >= first.from - SAME_FALL;
         saying.was = course.open.iter().find(recent).map(|o| o.kind);
         let lasted = course.signal.best_has_lasted();
         let mut open = Open { saying, before, n, lasted, sustained: false, burst: true, back: Row::default(), high: 0 };
         open.measure(course);
-        course.say(&open.saying);
+        open.saying = course.open(open.saying);
         course.signal.restart();
-        open.saying.was = None;
         (self.low, self.lowish, self.lows) = (Row::default(), Row::default(), 0);
         self.open = Some(open);
     }

@@ -26,9 +26,7 @@ pub(super) struct Drift {
 
 impl Rule for Drift {
     fn window(&mut self, window: &Window, course: &mut Course<'_>) {
-        if self.open.is_some() && course.standing(Kind::Drift).is_none() {
-            self.open = None;
-        }
+        course.check(&mut self.open);
         self.counted += 1;
         if !course.signal.began_block || self.counted < 5 || course.standing(Kind::Collapse).is_some() {
             return;
@@ -47,16 +45,13 @@ impl Rule for Drift {
         }
     }
 
-    fn end(&mut self, at: Moment, course: &mut Course<'_>) {
+    fn end(&mut self, _at: Moment, course: &mut Course<'_>) {
         // How far it has come in the end.
         if let Some(trend) = Trend::of(course.signal.blocks.all()).filter(|trend| trend.is_line)
             && let Some(open) = self.open.take()
         {
             let severity = grade(&trend, course).map_or(open.severity, |grade| grade.max(open.severity));
             self.state(Saying { severity, ..open }, &trend, course);
-        }
-        if let Some(open) = self.open.take() {
-            course.say(&open.over(at, "to the end of the run"));
         }
     }
 }
@@ -94,9 +89,7 @@ impl Drift {
             ("falls", 100.0 * (1.0 - trend.to / trend.from))
         };
         saying.what = format!("{word} steadily, by {percent:.0} % so far, from {from} to {to}");
-        course.say(&saying);
-        saying.was = None;
-        self.open = Some(saying);
+        self.open = Some(course.open(saying));
     }
 }
 

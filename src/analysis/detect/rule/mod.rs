@@ -110,26 +110,31 @@ pub(super) struct Course<'a> {
     pub(super) signal: &'a mut Signal,
     /// The change of level that has become sure with this window.
     pub(super) shift: Option<Shift>,
-    /// The findings that are open, with their onsets.
-    pub(super) open: &'a [Standing],
+    /// The findings that are open, as they were said last.
+    pub(super) open: &'a [Saying],
     pub(super) out: &'a mut Vec<Saying>,
 }
 
-/// A finding that is open on a series.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Standing {
-    pub(super) kind: Kind,
-    pub(super) onset: Moment,
-    pub(super) severity: Severity,
-}
+impl<'a> Course<'a> {
+    pub(super) fn standing(&self, kind: Kind) -> Option<&'a Saying> {
+        self.open.iter().find(|o| o.kind == kind)
+    }
 
-impl Course<'_> {
-    pub(super) fn standing(&self, kind: Kind) -> Option<Standing> {
-        self.open.iter().find(|o| o.kind == kind).copied()
+    /// Forgets a finding that was not let in, or that another rule has taken over.
+    pub(super) fn check(&self, open: &mut Option<Saying>) {
+        if open.as_ref().is_some_and(|o| self.standing(o.kind).is_none()) {
+            *open = None;
+        }
     }
 
     pub(super) fn say(&mut self, saying: &Saying) {
         self.out.push(saying.clone());
+    }
+
+    /// Says a finding that stays open; from then on it is what it is.
+    pub(super) fn open(&mut self, saying: Saying) -> Saying {
+        self.say(&saying);
+        Saying { was: None, ..saying }
     }
 
     /// A level in words of the series' own values.
@@ -146,7 +151,7 @@ pub(super) trait Rule: fmt::Debug + Send {
     fn window(&mut self, _window: &Window, _course: &mut Course<'_>) {}
     /// Another phase begins: what stood still meanwhile was not asked to move.
     fn pause(&mut self, _at: Moment) {}
-    /// The series is over.
+    /// The series is over; what is then still open is closed.
     fn end(&mut self, _at: Moment, _course: &mut Course<'_>) {}
 }
 
@@ -162,7 +167,7 @@ pub(super) fn rules(about: &About) -> Vec<Box<dyn Rule>> {
         Box::<below::Below>::default(),
     ];
     if matches!(about.unit, Unit::MegabytesPerSecond | Unit::Iops | Unit::OpsPerSecond) {
-        rules.push(Box::<cap::Cap>::default());
+        rules.push(Box::new(cap::Cap));
     }
     if about.lower_is_better {
         rules.push(Box::<spike::Spike>::default());

@@ -57,9 +57,7 @@ pub(super) struct Oscillation {
 
 impl Rule for Oscillation {
     fn window(&mut self, window: &Window, course: &mut Course<'_>) {
-        if self.open.is_some() && course.standing(Kind::Oscillation).is_none() {
-            self.open = None;
-        }
+        course.check(&mut self.open);
         if let Some(onset) = self.comes_again(course).or_else(|| self.turns(course)) {
             return self.say_falls(onset, window.to, course);
         }
@@ -111,12 +109,6 @@ impl Rule for Oscillation {
             let onset = first_crossing(levels).and_then(at).unwrap_or(window.from);
             let spacing = at(0).zip(at(n - 1)).map_or(0.0, |(a, b)| a.since(b).as_seconds() / (n - 1) as f64);
             self.say((onset, window.to), spacing, levels, swing, course);
-        }
-    }
-
-    fn end(&mut self, at: Moment, course: &mut Course<'_>) {
-        if let Some(open) = self.open.take() {
-            course.say(&open.over(at, "to the end of the run"));
         }
     }
 }
@@ -229,9 +221,7 @@ impl Oscillation {
         if let Some(part) = part {
             (saying.was, saying.onset) = (Some(part.kind), part.onset.min(onset));
         }
-        course.say(&saying);
-        saying.was = None;
-        (self.open, self.calm, self.regular) = (Some(saying), 0, None);
+        (self.open, self.calm, self.regular) = (Some(course.open(saying)), 0, None);
     }
 
     fn worsen(&mut self, limit: f64, course: &mut Course<'_>) {
@@ -287,8 +277,9 @@ fn swing_of(levels: &mut [f64]) -> f64 {
     by_distance.max(between / 1.349) / middle.abs()
 }
 
-/// What [`swing_of`] is at most, without sorting: half of the readings are away from the middle by MAD or more, and a half by half
-/// of IQR, so that neither can be more than 2/1.4826⁻¹ or 4/1.349 times the mean distance. A tenth more, as mean and median differ.
+/// What [`swing_of`] is at most, without sorting. Half of the readings are MAD or more away from the middle, and half of them lie
+/// outside the quartiles: 1.4826 MAD and IQR/1.349 are both at most 2.97 times the mean distance. A tenth more, as that is taken
+/// from the mean and not from the median.
 fn at_most(levels: &[f64]) -> f64 {
     let n = levels.len() as f64;
     let mean = levels.iter().sum::<f64>() / n;

@@ -37,7 +37,6 @@ pub(super) struct Spike {
     readings: f64,
     last: Moment,
     spiked: Moment,
-    open: Option<Saying>,
 }
 
 impl Default for Spike {
@@ -52,16 +51,12 @@ impl Default for Spike {
             readings: 0.0,
             last: Moment(0),
             spiked: Moment(0),
-            open: None,
         }
     }
 }
 
 impl Rule for Spike {
     fn window(&mut self, window: &Window, course: &mut Course<'_>) {
-        if self.open.is_some() && course.standing(Kind::Spike).is_none() {
-            self.open = None;
-        }
         let value = course.about.value(window.level);
         let passed = window.to.since(self.last).as_seconds().min(60.0);
         let kept = (-passed / MINUTE.as_seconds()).exp();
@@ -73,16 +68,10 @@ impl Rule for Spike {
         } else {
             self.learn(value);
             if window.to.since(self.spiked) >= MINUTE
-                && let Some(open) = self.open.take()
+                && let Some(open) = course.standing(Kind::Spike)
             {
-                course.say(&open.over(self.spiked, "then a minute without"));
+                course.say(&open.clone().over(self.spiked, "then a minute without"));
             }
-        }
-    }
-
-    fn end(&mut self, at: Moment, course: &mut Course<'_>) {
-        if let Some(open) = self.open.take() {
-            course.say(&open.over(at, "to the end of the run"));
         }
     }
 }
@@ -125,22 +114,17 @@ impl Spike {
         } else {
             format!("one of {worst}, where {usual} is usual")
         };
-        if let Some(open) = self.open.as_mut() {
+        if let Some(open) = course.standing(Kind::Spike) {
             if severity > open.severity {
-                (open.severity, open.what) = (severity, what);
-                let saying = open.clone();
-                course.say(&saying);
+                course.say(&Saying { severity, what, ..open.clone() });
             }
             return;
         }
         let mut saying = Saying { what, ..Saying::new(Kind::Spike, severity, window.from, window.to) };
         (saying.from, saying.to) = (Some(1.0 / self.median), Some(window.level));
-        if cluster {
-            course.say(&saying);
-            self.open = Some(saying);
-        } else {
+        if !cluster {
             saying.closed = Some(window.to);
-            course.say(&saying);
         }
+        course.say(&saying);
     }
 }

@@ -65,12 +65,6 @@ impl Rule for Stall {
             self.moved_at = Some(at);
         }
     }
-
-    fn end(&mut self, at: Moment, course: &mut Course<'_>) {
-        if let Some(open) = self.open.take() {
-            course.say(&open.over(at, "to the end of the run"));
-        }
-    }
 }
 
 impl Stall {
@@ -96,7 +90,6 @@ impl Stall {
             what,
             ..Saying::new(Kind::Stall, severity, since, said)
         };
-        course.say(&saying);
-        self.open = Some(saying);
+        self.open = Some(course.open(saying));
     }
 }

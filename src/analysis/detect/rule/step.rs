@@ -43,7 +43,7 @@ impl Rule for Step {
             open.steps = 0;
         }
         if let Some(shift) = shift.filter(|s| s.to < s.from) {
-            return self.fall(&shift, course);
+            return self.fall(&shift, window.to, course);
         }
         let Some(open) = &mut self.open else { return };
         let level = course.signal.recent.median(0, LASTING.1).unwrap_or(0.0);
@@ -61,20 +61,18 @@ impl Rule for Step {
     }
 
     fn end(&mut self, at: Moment, course: &mut Course<'_>) {
-        let Some(open) = self.open.take() else { return };
+        let Some(open) = &self.open else { return };
         let near = |from: Moment| from.since(open.saying.onset).max(open.saying.onset.since(from)) <= LASTING.0;
         let borne_out = course.signal.all_segments(true).iter().skip(1).any(|segment| near(segment.from));
-        if borne_out {
-            return course.say(&open.saying.over(at, "to the end of the run"));
+        if !borne_out {
+            let saying = Saying { severity: Severity::Info, ..open.saying.clone() };
+            course.say(&saying.over(at, "the run as a whole does not bear it out"));
         }
-        let saying = Saying { severity: Severity::Info, ..open.saying };
-        course.say(&saying.over(at, "the run as a whole does not bear it out"));
     }
 }
 
 impl Step {
-    fn fall(&mut self, shift: &Shift, course: &mut Course<'_>) {
-        let now = course.signal.recent.back(0).map_or(shift.at, |p| p.at);
+    fn fall(&mut self, shift: &Shift, now: Moment, course: &mut Course<'_>) {
         if shift.to < LEAST * shift.from {
             return;
         }
