@@ -1,6 +1,7 @@
 //! Means of a series since its beginning in constant memory: 64 blocks that double their width whenever they are full, so that
 //! slope and steadiness of 72 hours cost no more than those of a minute. And the means of whole seconds, the latest 32.
 
+use super::ring::Latest;
 use crate::vocab::moment::{Moment, Span};
 
 /// Blocks kept.
@@ -80,9 +81,7 @@ impl Blocks {
 /// Means of whole seconds, the oldest first.
 #[derive(Clone, Debug, Default)]
 pub(in crate::analysis) struct Seconds {
-    means: [f64; SECONDS],
-    ends: [Moment; SECONDS],
-    len: usize,
+    latest: Latest<SECONDS>,
     since: Option<Moment>,
     n: f64,
     sum: f64,
@@ -97,25 +96,19 @@ impl Seconds {
         if at.since(since) < SECOND {
             return false;
         }
-        if self.len == SECONDS {
-            self.means.copy_within(1.., 0);
-            self.ends.copy_within(1.., 0);
-            self.len -= 1;
-        }
-        (self.means[self.len], self.ends[self.len]) = (self.sum / self.n, at);
-        self.len += 1;
+        self.latest.push(at, self.sum / self.n);
         (self.since, self.n, self.sum) = (None, 0.0, 0.0);
         true
     }
 
     /// The means, the oldest first.
     pub(in crate::analysis) fn means(&self) -> &[f64] {
-        &self.means[..self.len]
+        self.latest.values()
     }
 
     /// The end of the oldest second kept.
     pub(in crate::analysis) fn first(&self) -> Option<Moment> {
-        self.ends[..self.len].first().copied()
+        self.latest.first()
     }
 
     /// Forgets them: a level has changed.

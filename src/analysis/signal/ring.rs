@@ -71,6 +71,42 @@ impl Ring {
     }
 }
 
+/// The latest `N` values with a moment each, the oldest first.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Latest<const N: usize> {
+    values: [f64; N],
+    moments: [Moment; N],
+    len: usize,
+}
+
+impl<const N: usize> Default for Latest<N> {
+    fn default() -> Self {
+        Self { values: [0.0; N], moments: [Moment::default(); N], len: 0 }
+    }
+}
+
+impl<const N: usize> Latest<N> {
+    /// Adds a value behind the others; the oldest makes room for it.
+    pub(super) fn push(&mut self, moment: Moment, value: f64) {
+        if self.len == N {
+            self.values.copy_within(1.., 0);
+            self.moments.copy_within(1.., 0);
+            self.len -= 1;
+        }
+        (self.values[self.len], self.moments[self.len]) = (value, moment);
+        self.len += 1;
+    }
+
+    pub(super) fn values(&self) -> &[f64] {
+        &self.values[..self.len]
+    }
+
+    /// The moment of the oldest.
+    pub(super) fn first(&self) -> Option<Moment> {
+        self.moments[..self.len].first().copied()
+    }
+}
+
 /// The `q`-quantile as an order statistic, between two of them by linear interpolation; the values change places.
 pub(in crate::analysis) fn quantile(values: &mut [f64], q: f64) -> Option<f64> {
     if values.is_empty() {

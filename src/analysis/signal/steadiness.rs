@@ -1,6 +1,7 @@
 //! Whether a series is steady, as SNIA's Solid State Storage Performance Test Specification 2.0.1 (2.1.26) says it: over five
 //! windows the means stay within 20 % of their average, and so does the line through them within 10 %.
 
+use super::ring::Latest;
 use crate::vocab::moment::{Moment, Span};
 
 /// Windows that are looked at.
@@ -15,9 +16,8 @@ const EXCURSION: f64 = 0.10;
 /// The latest windows of a series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::analysis) struct Steadiness {
-    means: [f64; WINDOWS],
-    begins: [Moment; WINDOWS],
-    len: usize,
+    /// The means of the windows, and when each began.
+    windows: Latest<WINDOWS>,
     begin: Option<Moment>,
     n: u32,
     sum: f64,
@@ -33,24 +33,19 @@ impl Steadiness {
         if self.n < LEAST.0 || at.since(begin) < LEAST.1 {
             return;
         }
-        if self.len == WINDOWS {
-            self.means.copy_within(1.., 0);
-            self.begins.copy_within(1.., 0);
-            self.len -= 1;
-        }
-        (self.means[self.len], self.begins[self.len]) = (self.sum / f64::from(self.n), begin);
-        self.len += 1;
+        self.windows.push(begin, self.sum / f64::from(self.n));
         (self.begin, self.n, self.sum) = (None, 0, 0.0);
-        self.since = if self.is_level() { self.since.or(Some(self.begins[0])) } else { None };
+        self.since = if self.is_level() { self.since.or(self.windows.first()) } else { None };
     }
 
     fn is_level(&self) -> bool {
-        if self.len < WINDOWS {
+        let means = self.windows.values();
+        if means.len() < WINDOWS {
             return false;
         }
-        let average = self.means.iter().sum::<f64>() / WINDOWS as f64;
-        let (least, most) = self.means.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(*m), b.max(*m)));
-        let slope = (0..WINDOWS).map(|i| (i as f64 - 2.0) * self.means[i]).sum::<f64>() / 10.0;
+        let average = means.iter().sum::<f64>() / WINDOWS as f64;
+        let (least, most) = means.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(*m), b.max(*m)));
+        let slope = (0..WINDOWS).map(|i| (i as f64 - 2.0) * means[i]).sum::<f64>() / 10.0;
         average > 0.0 && most - least <= RANGE * average && (slope * (WINDOWS - 1) as f64).abs() <= EXCURSION * average
     }
 
