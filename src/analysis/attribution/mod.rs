@@ -57,6 +57,10 @@ pub struct Attribution {
     pub causes: Vec<Cause>,
     /// The rules that could not be tried on this node, with what is missing: `heat (no CPU clocks)`.
     pub unreadable: Vec<&'static str>,
+    /// The end of the finding's sentence: what moved, the resource, and what could not be read.
+    ///
+    /// `moved most: vda await 8 to 480 ms, vda queue 20 to 31 -> disk`
+    pub words: String,
 }
 
 /// Whether a kind is about work that something held up; the others say what they are.
@@ -76,26 +80,21 @@ pub fn attribute(scene: &Scene<'_>) -> Attribution {
     let holding: Vec<&Rule> = tried.into_iter().filter(|rule| (rule.holds)(&facts)).collect();
     let proof: Vec<_> = holding.first().iter().flat_map(|rule| rule.needs.iter().chain(rule.shows)).copied().collect();
     let held_by: Vec<Resource> = holding.iter().map(|rule| rule.resource).collect();
-    Attribution {
+    let mut attribution = Attribution {
         evidence: movers::movers(&facts, &proof),
         causes: causes::causes(&facts, &held_by),
         unreadable: untried.iter().map(|rule| rule.without).collect(),
         held_by,
-    }
+        words: String::new(),
+    };
+    attribution.words = words(&attribution, &facts);
+    attribution
 }
 
-/// The end of a finding's sentence: what moved, the resource, and what could not be read.
-///
-/// `moved most: vda await 8 to 480 ms, vda queue 20 to 31 -> disk`
-#[must_use]
-pub fn words(attribution: &Attribution, scene: &Scene<'_>) -> String {
-    if !asks_why(scene.kind) {
-        return String::new();
-    }
-    if scene.counters.iter().all(|c| c.series.is_empty()) {
+fn words(attribution: &Attribution, facts: &Facts<'_>) -> String {
+    if facts.scene.counters.iter().all(|c| c.series.is_empty()) {
         return "no host counters on this node to explain it".to_owned();
     }
-    let facts = Facts::of(scene);
     if !facts.has_spoken() {
         return "the counters of the time since are not in yet".to_owned();
     }
@@ -141,7 +140,7 @@ mod tests {
 
     fn said(stage: &Stage) -> String {
         let scene = stage.scene();
-        words(&attribute(&scene), &scene)
+        attribute(&scene).words
     }
 
     #[test]

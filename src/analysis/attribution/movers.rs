@@ -70,11 +70,11 @@ fn label(counter: &Counter<'_>) -> String {
 
 /// What a row may move by without meaning anything, in its unit. Keeps 0.1 against 0.01 from looking like a tenfold change.
 ///
-/// Measured on 46 pairs of adjacent windows of ten seconds in healthy runs (direct and buffered disk, integer, nothing at all) on a
-/// virtual machine of two CPUs that compiled beside them: a floor is what nine to nineteen of twenty pairs need for the row not to
-/// count as moved. 33 pairs then name nothing and 13 name 19 counters, most of them where the pace of the run had changed as well; with
-/// one floor for each unit, 25 of the first 26 pairs named 47. Clocks, quotas and NUMA could not be measured there: theirs are a turbo
-/// step, one period in twenty, and what balancing moves on an idle node.
+/// Chosen on 46 pairs of adjacent windows of ten seconds in healthy runs (direct and buffered disk, integer, nothing at all) on a
+/// virtual machine of two CPUs that compiled beside them: with these floors 33 of the same pairs name nothing and 13 name 19 counters,
+/// some of them where the pace of the run had changed as well; with one floor for each unit, 25 of the first 26 pairs named 47. They were
+/// not tried on other pairs. Rows that did not move there have guessed floors: steal, network, TCP, softnet, writeback, available
+/// memory, clocks (a turbo step), quotas (one period in twenty) and NUMA.
 const NOISE: &[(&str, &str, f64)] = &[
     ("cpu", "busy", 5.0),
     ("cpu", "iowait", 12.0),

@@ -3,7 +3,7 @@
 use super::rule::{About, Reading, Saying};
 use super::track::Track;
 use super::{Change, Detector};
-use crate::analysis::attribution::{Attribution, Scene, attribute, words};
+use crate::analysis::attribution::{Attribution, Scene, attribute};
 use crate::analysis::signal::Window;
 use crate::analysis::state::{RunState, State};
 use crate::vocab::event::{Event, Phase, Progress, Record};
@@ -219,12 +219,9 @@ fn finding(saying: &Saying, about: &About, run: &RunState, state: &State) -> Fin
 
 /// Fills in what a finding's scene tells about it, and its sentence.
 pub(in crate::analysis) fn explain(saying: &Saying, finding: &mut Finding, scene: Option<&Scene<'_>>, at: &str) {
-    let attribution = scene.map(attribute);
-    let evidence = scene.zip(attribution.as_ref()).map(|(scene, attribution)| words(attribution, scene));
-    finding.sentence = sentence(saying, finding, at, &evidence.unwrap_or_default());
-    if let Some(Attribution { held_by, evidence, causes, .. }) = attribution {
-        (finding.held_by, finding.evidence, finding.causes) = (held_by, evidence, causes);
-    }
+    let Attribution { held_by, evidence, causes, words, .. } = scene.map(attribute).unwrap_or_default();
+    finding.sentence = sentence(saying, finding, at, &words);
+    (finding.held_by, finding.evidence, finding.causes) = (held_by, evidence, causes);
 }
 
 /// A finding without its place and its evidence.
