@@ -69,9 +69,9 @@ pub fn of_fio(options: &DetectOptions, file: &str) -> Result<(Log, Option<Direct
         Some("trim") => Some(Direction::Trim),
         Some(other) => return Err(format!("--direction {other}: expected read, write or trim")),
     };
-    // The log's own reader gives values in this unit.
-    let (unit, _) = log.unit();
-    Ok((log, direction, values(options, unit, 1.0, true)?))
+    let (unit, factor) = log.unit();
+    // The log's own reader gives values in this unit; a bare number of an option is one of the file.
+    Ok((log, direction, Values { factor: 1.0, ..values(options, unit, factor, true)? }))
 }
 
 /// An option that only a table has a use for.
@@ -182,5 +182,8 @@ mod tests {
         let fio = of_fio(&DetectOptions { unit: text("MB/s"), ..base() }, "x_bw.log").unwrap_err();
         assert_eq!(fio, "--unit does not go with a log of fio; its columns and units are known");
         assert!(of_fio(&base(), "x.log").unwrap_err().ends_with("say --fio=bw, --fio=iops or --fio=lat"));
+        let bare = DetectOptions { floor: text("1000"), ..base() };
+        let (_, _, values) = of_fio(&bare, "x_bw.log").unwrap();
+        assert_eq!((values.factor, values.floor), (1.0, Some(1.024)), "KiB/s of the file, and its reader's MB/s");
     }
 }
