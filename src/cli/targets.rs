@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::typed::RunOptions;
-use crate::vocab::plan::{Load, Plan, Run};
+use crate::vocab::plan::{Check, Load, Plan, Run};
 
 /// Gives every run its target: `--target`, once or several times, `--readonly`, `--destroy-data`, `--reserve`. A run that names its own
 /// keeps it.
@@ -73,27 +73,24 @@ fn claim(plan: &mut Plan, device: &Path, mark: impl Fn(&mut Run)) -> Result<(), 
 fn repeat(plan: &mut Plan, targets: &[PathBuf]) {
     let named = |name: &str, n: usize| format!("{name}-{}", n + 1);
     let repeated: Vec<String> = plan.runs.iter().filter(|run| takes_it(run)).map(|run| run.name.to_string()).collect();
+    // `disk-write.iops` of each target; none for what is of a run that is not repeated.
+    let each = |of: &str| -> Vec<String> {
+        let run = of.split('.').next().unwrap_or_default();
+        let targets = if repeated.iter().any(|name| name == run) { targets.len() } else { 0 };
+        (0..targets).map(|n| format!("{}{}", named(run, n), &of[run.len()..])).collect()
+    };
     let mut checks = Vec::new();
     for check in &plan.checks {
-        let (run, figure) =
-            check.of.split_once('.').map_or((check.of.as_str(), None), |(run, figure)| (run, Some(figure)));
-        if !repeated.iter().any(|name| name == run) {
+        let of_each = each(&check.of);
+        if of_each.is_empty() {
             checks.push(check.clone());
-            continue;
         }
-        for n in 0..targets.len() {
-            let run = named(run, n);
-            let of = figure.map_or_else(|| run.clone(), |figure| format!("{run}.{figure}"));
-            checks.push(crate::vocab::plan::Check { of, ..check.clone() });
-        }
+        checks.extend(of_each.into_iter().map(|of| Check { of, ..check.clone() }));
     }
     plan.checks = checks;
     // A roof that was given for one of them by name stays as it is.
     for (name, roof) in plan.roofs.clone() {
-        let (run, figure) = name.split_once('.').map_or((name.as_str(), None), |(run, figure)| (run, Some(figure)));
-        for n in (0..targets.len()).filter(|_| repeated.iter().any(|name| name == run)) {
-            let run = named(run, n);
-            let of = figure.map_or_else(|| run.clone(), |figure| format!("{run}.{figure}"));
+        for of in each(&name) {
             plan.roofs.entry(of).or_insert(roof);
         }
     }
