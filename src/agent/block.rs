@@ -39,6 +39,11 @@ pub(super) fn disks(root: &Path) -> Vec<String> {
     names
 }
 
+/// `8:16`, as sysfs and `/proc` write the number of a device.
+pub(super) fn number(device: u64) -> String {
+    format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device))
+}
+
 /// The name as `/proc` prints it: a directory of sysfs cannot hold the slash of `cciss/c0d0`.
 pub(super) fn printed(name: &str) -> String {
     name.replace('!', "/")

@@ -57,7 +57,7 @@ pub fn find(path: &Path, root: &Path) -> Result<Device, String> {
         let kind = kind(path).unwrap_or("a directory");
         return Err(format!("{kind}, and no block device"));
     }
-    let number = format!("{}:{}", rustix::fs::major(meta.rdev()), rustix::fs::minor(meta.rdev()));
+    let number = block::number(meta.rdev());
     let link = std::fs::read_link(root.join("sys/dev/block").join(&number)).ok();
     let name = link.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
     let name = name.ok_or_else(|| format!("the kernel knows no block device {number}"))?.to_owned();
@@ -196,9 +196,7 @@ impl Device {
 /// Whether a path of `/dev` is that device, by its number, or by its name where there is no such path here.
 fn is_device(path: &Path, name: &str, number: &str) -> bool {
     match std::fs::metadata(path) {
-        Ok(meta) if meta.file_type().is_block_device() => {
-            format!("{}:{}", rustix::fs::major(meta.rdev()), rustix::fs::minor(meta.rdev())) == number
-        }
+        Ok(meta) if meta.file_type().is_block_device() => block::number(meta.rdev()) == number,
         _ => path.strip_prefix("/dev").is_ok_and(|below| below.as_os_str() == block::printed(name).as_str()),
     }
 }

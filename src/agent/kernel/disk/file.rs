@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 
+use crate::agent::block;
 use crate::agent::kernel::KernelError;
 use crate::agent::raw;
 use crate::agent::resources::Resources;
@@ -179,8 +180,7 @@ fn device(run: &Run, path: &Path, dsync: bool) -> Result<File, KernelError> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty()).map_err(|why| refused(why.to_string()))?);
     let facts = file.metadata().map_err(|why| refused(why.to_string()))?;
-    let number = format!("{}:{}", rustix::fs::major(facts.rdev()), rustix::fs::minor(facts.rdev()));
-    if !facts.file_type().is_block_device() || number != device.number || found()? != device {
+    if !facts.file_type().is_block_device() || block::number(facts.rdev()) != device.number || found()? != device {
         return Err(refused("it has become another device meanwhile".to_owned()));
     }
     Ok(file)
@@ -224,8 +224,7 @@ fn mounted(id: u64) -> Option<(String, String)> {
 
 /// Bytes of a logical block of the device, also when the file system lies on a partition of it.
 fn logical_block(device: u64) -> Option<usize> {
-    let number = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
-    let base = Path::new("/sys/dev/block").join(number);
+    let base = Path::new("/sys/dev/block").join(block::number(device));
     let read = |queue: &str| std::fs::read_to_string(base.join(queue).join("logical_block_size")).ok();
     read("queue").or_else(|| read("../queue"))?.trim().parse().ok()
 }
