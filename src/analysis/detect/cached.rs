@@ -54,6 +54,10 @@ struct Proof {
 
 impl Detector for Cached {
     fn observe(&mut self, record: &Record, state: &State, out: &mut Vec<Change>) {
+        // Ten times a second, and nothing in it for this.
+        if matches!(record.event, Event::Progress(_)) {
+            return;
+        }
         let Some(run) = record.event.run().and_then(|name| state.run(&record.node, name)) else { return };
         let (Some(load), Some(node)) = (&run.disk(), state.nodes.get(&run.node)) else { return };
         // What is read and what is written are one count in a mixed load, and two in a device.

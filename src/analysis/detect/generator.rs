@@ -30,6 +30,10 @@ struct Watched {
 
 impl Detector for Generator {
     fn observe(&mut self, record: &Record, state: &State, out: &mut Vec<Change>) {
+        // Ten times a second, and nothing in it for this.
+        if matches!(record.event, Event::Progress(_)) {
+            return;
+        }
         let Some(run) = record.event.run().and_then(|name| state.run(&record.node, name)) else { return };
         if !matches!(run.load, Load::Disk(_)) {
             return;
