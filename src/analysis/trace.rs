@@ -253,3 +253,29 @@ impl Trace {
         self.track.segments().iter().map(of).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocab::finding::{Kind, Severity};
+
+    /// A fall of IOPS to 400, above what any device gives, after so many seconds at 10 000.
+    fn fall_after(seconds: u64) -> Severity {
+        let about = About { unit: Unit::Iops, lower_is_better: false, reference: None, floor: None };
+        let mut trace = Trace::new(about);
+        for second in 1..=seconds + 60 {
+            let rate = if second <= seconds { 10_000.0 } else { 400.0 };
+            trace.read(Moment(second * 1_000_000), rate + (second % 7) as f64, Some(false));
+        }
+        trace.end();
+        let collapses: Vec<&Finding> = trace.findings().iter().filter(|f| f.kind == Kind::Collapse).collect();
+        let [collapse] = collapses[..] else { panic!("{collapses:?}") };
+        collapse.severity
+    }
+
+    #[test]
+    fn what_ends_after_minutes_was_a_burst_and_what_ends_after_longer_was_none_in_any_unit() {
+        assert_eq!(fall_after(300), Severity::Info);
+        assert_eq!(fall_after(900), Severity::Warn);
+    }
+}

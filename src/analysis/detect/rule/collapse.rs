@@ -95,8 +95,8 @@ struct Open {
     /// Whether it fell from a level that had lasted.
     lasted: bool,
     sustained: bool,
-    /// Whether the fast time before it was short enough for a cache or a credit.
-    burst: bool,
+    /// How long it had been fast.
+    fast: Span,
     back: Row,
     /// Windows that were back.
     high: u32,
@@ -208,7 +208,8 @@ impl Collapse {
         let recent = |o: &&Saying| matches!(o.kind, Kind::Step | Kind::Drift) && o.onset >= first.from - SAME_FALL;
         saying.was = course.open.iter().find(recent).map(|o| o.kind);
         let lasted = course.signal.best_has_lasted();
-        let mut open = Open { saying, before, n, lasted, sustained: false, burst: true, back: Row::default(), high: 0 };
+        let mut open =
+            Open { saying, before, n, lasted, sustained: false, fast: Span::ZERO, back: Row::default(), high: 0 };
         open.measure(course);
         open.saying = course.open(open.saying);
         course.signal.restart();
@@ -225,7 +226,9 @@ impl Collapse {
         let stays = f64::from(open.high) < OFTEN * f64::from(open.n);
         if !open.sustained && stays && (lasted >= SUSTAINED.0 && open.n >= SUSTAINED.1 || settled) {
             open.measure(course);
-            open.reckon(self.fast.unwrap_or_default(), course);
+            let (since, before) = self.fast.unwrap_or_default();
+            open.fast = open.saying.onset.since(since);
+            open.reckon(before, course);
             open.sustained = lasted >= SUSTAINED.0 || open.grade(course) == Severity::Info;
             if open.sustained {
                 open.saying.severity = open.grade(course);
@@ -313,16 +316,14 @@ impl Open {
     }
 
     /// The size of the cache or of the credit that the fast phase has used up, from which one tells the other.
-    fn reckon(&mut self, (since, before): (Moment, f64), course: &Course<'_>) {
+    fn reckon(&mut self, before: f64, course: &Course<'_>) {
         let about = course.about;
         let (Some(work), Some(to)) = (self.saying.work_before, self.saying.to) else { return };
-        if about.unit != Unit::MegabytesPerSecond || about.lower_is_better || to <= 0.0 {
+        if about.unit != Unit::MegabytesPerSecond || about.lower_is_better || to <= 0.0 || self.fast > BURST {
             return;
         }
-        let fast = self.saying.onset.since(since);
-        let size = bucket(work - before, to * about.unit.things(), fast.as_seconds());
-        self.burst = fast <= BURST;
-        if size > 0.0 && self.burst {
+        let size = bucket(work - before, to * about.unit.things(), self.fast.as_seconds());
+        if size > 0.0 {
             let size = short(Quantity::new(size, about.unit.counted()));
             self.saying.note = format!("a cache or credit of about {size} was spent");
         }
@@ -336,7 +337,7 @@ impl Open {
         match floor.or_else(|| least_of_any_device(about.unit).filter(|_| !about.lower_is_better)) {
             Some(least) if to < least => Severity::Fail,
             // Without a floor of its own only what may have been a burst is let go.
-            Some(_) if floor.is_some() || self.burst => Severity::Info,
+            Some(_) if floor.is_some() || self.fast <= BURST => Severity::Info,
             _ => Severity::Warn,
         }
     }
