@@ -109,19 +109,32 @@ fn need(run: &Run, node: &Resources, dead: &[PathBuf]) -> Looked {
     Looked { need, directory, answers }
 }
 
-/// What the kernel of a run says that it takes; none when it says nothing in time. It may look at its target, which may hang: it
-/// has a thread of its own, which is left behind when it does not answer.
+/// What the kernel of a run says that it takes; none when it says nothing in time, as its target may hang.
 fn asked(run: &Run, directory: &Path, node: &Resources) -> Option<Result<Takes, String>> {
-    let (say, heard) = mpsc::channel();
     let (run, place, node) = (run.clone(), directory.to_owned(), node.clone());
-    std::thread::spawn(move || {
-        say.send(kernel::build(&run, &place, &node).map(|k| k.takes()).map_err(|e| e.to_string()))
-    });
-    match heard.recv_timeout(PATIENCE) {
+    match in_time(move || kernel::build(&run, &place, &node).map(|k| k.takes()).map_err(|e| e.to_string())) {
         Ok(said) => Some(said),
-        Err(mpsc::RecvTimeoutError::Timeout) => None,
-        Err(mpsc::RecvTimeoutError::Disconnected) => Some(Err("its kernel panicked".to_owned())),
+        Err(Unanswered::Late) => None,
+        Err(Unanswered::Panicked) => Some(Err("its kernel panicked".to_owned())),
+        Err(Unanswered::NoThread(why)) => Some(Err(format!("cannot be asked: {why}"))),
     }
+}
+
+/// Why there is no answer.
+enum Unanswered {
+    Late,
+    Panicked,
+    NoThread(std::io::Error),
+}
+
+/// What work gives that may hang in the kernel: it has a thread of its own, which is left behind when it does not answer in time.
+fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Unanswered> {
+    let (say, heard) = mpsc::channel();
+    std::thread::Builder::new().spawn(move || drop(say.send(work()))).map_err(Unanswered::NoThread)?;
+    heard.recv_timeout(PATIENCE).map_err(|why| match why {
+        mpsc::RecvTimeoutError::Timeout => Unanswered::Late,
+        mpsc::RecvTimeoutError::Disconnected => Unanswered::Panicked,
+    })
 }
 
 /// What an iteration takes, for all iterations of the run; memory and disk are given back after each.
@@ -190,13 +203,11 @@ fn target(path: PathBuf, root: &Path, mounts: &Mounts) -> Target {
     let file_system = mounts.over(&path).map(|mount| neutral(&mount.kind)).unwrap_or_default();
     let why = Some("the file system does not answer".to_owned());
     let unknown = Target { file_system, unusable: why, ..blank(path.clone()) };
-    // In a thread of its own: what hangs in the kernel can be left behind there.
-    let (answer, answered) = mpsc::sync_channel(1);
     let (root, mounts) = (root.to_owned(), mounts.clone());
-    let asked = std::thread::Builder::new().spawn(move || drop(answer.send(examined(path, &root, &mounts))));
-    match asked {
-        Ok(_) => answered.recv_timeout(PATIENCE).unwrap_or(unknown),
-        Err(why) => Target { unusable: Some(format!("cannot be looked at: {why}")), ..unknown },
+    match in_time(move || examined(path, &root, &mounts)) {
+        Ok(target) => target,
+        Err(Unanswered::NoThread(why)) => Target { unusable: Some(format!("cannot be looked at: {why}")), ..unknown },
+        Err(_) => unknown,
     }
 }
 
