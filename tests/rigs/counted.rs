@@ -74,10 +74,11 @@ fn the_meter_and_the_device_count_the_same_on_a_disk_in_memory() {
     let made = Bench::take().and_then(|bench| {
         let (room, zram) = (Room::new()?, Zram::new(2048)?);
         let mounted = Mounted::ext4(&room, &zram.path, "rw")?;
-        Ok((mounted, zram, room, bench))
+        Ok((bench, room, zram, mounted))
     });
     match made {
-        Ok((mounted, zram, _room, _bench)) => agree("zram", &zram.path, &mounted.path),
+        // Taken down from the last to the first.
+        Ok((_bench, _room, zram, mounted)) => agree("zram", &zram.path, &mounted.path),
         Err(why) => program::skip("counted on zram", &why),
     }
 }

@@ -73,31 +73,28 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    fn done(&self) {
+    /// Does it; whether nothing is left of the change.
+    fn done(&self) -> bool {
         match self {
-            Self::Write(path, text) => drop(fs::write(path, text)),
-            Self::Run(words) => drop(run(&words.iter().map(String::as_str).collect::<Vec<_>>())),
+            Self::Write(path, text) => fs::write(path, text).is_ok(),
+            Self::Run(words) => run(&words.iter().map(String::as_str).collect::<Vec<_>>()).is_ok(),
             Self::Unmount(path) => unmount(path),
-            Self::Group(path) => {
-                patiently(|| !path.exists() || fs::remove_dir(path).is_ok());
-            }
+            Self::Group(path) => patiently(|| !path.exists() || fs::remove_dir(path).is_ok()),
             Self::Tree(path) => {
                 let ours = path.starts_with(BULK) && path.to_string_lossy().contains(PREFIX);
-                if ours && !is_mounted_below(path) {
-                    let _ = fs::remove_dir_all(path);
-                }
+                ours && !is_mounted_below(path) && fs::remove_dir_all(path).is_ok()
             }
         }
     }
 }
 
-fn unmount(path: &Path) {
+fn unmount(path: &Path) -> bool {
     let shown = path.display().to_string();
     if patiently(|| !is_mounted_below(path) || run(&["umount", &shown]).is_ok()) {
-        return;
+        return true;
     }
     let _ = run(&["umount", "-f", &shown]);
-    let _ = run(&["umount", "-l", &shown]);
+    run(&["umount", "-l", &shown]).is_ok()
 }
 
 fn is_mounted_below(path: &Path) -> bool {
@@ -135,7 +132,9 @@ impl Undo {
 
 impl Drop for Undo {
     fn drop(&mut self) {
-        self.step.done();
+        if !self.step.done() {
+            crate::say(&format!("rig: NOT UNDONE: {:?}", self.step));
+        }
         let _ = fs::remove_file(&self.note);
     }
 }
