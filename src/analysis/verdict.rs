@@ -242,14 +242,10 @@ impl Bench<'_> {
         let mut line = self.blank();
         let kinds: Vec<String> = self.check.no_findings.iter().map(ToString::to_string).collect();
         line.comparison = format!("no {}", kinds.join(", "));
-        let speaks = |f: &&Finding| f.severity >= Severity::Warn && self.check.no_findings.contains(&f.kind);
-        let found: Vec<&Finding> = runs.iter().flat_map(|r| self.state.findings_of(r)).filter(speaks).collect();
-        let noted = runs
-            .iter()
-            .flat_map(|r| self.state.findings_of(r))
-            .filter(|f| self.check.no_findings.contains(&f.kind))
-            .count();
-        line.measured = match (found.len(), noted) {
+        let listed = |f: &&Finding| self.check.no_findings.contains(&f.kind);
+        let noted: Vec<&Finding> = runs.iter().flat_map(|r| self.state.findings_of(r)).filter(listed).collect();
+        let found: Vec<&Finding> = noted.iter().copied().filter(|f| f.severity >= Severity::Warn).collect();
+        line.measured = match (found.len(), noted.len()) {
             (0, 0) => "none".to_owned(),
             (0, noted) => format!("none that weighs; {noted} for information only"),
             (n, _) => format!("{n} found"),

@@ -2,15 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::words::finding_line;
 use crate::analysis::trace::Segment;
-use crate::vocab::finding::{Finding, Severity};
+use crate::vocab::finding::Finding;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::text::neutral;
 use crate::vocab::unit::{Quantity, Unit, short};
-
-fn word(severity: Severity) -> String {
-    format!("{severity:?}").to_uppercase()
-}
 
 /// A moment on the axis of the series, in seconds; whole microseconds, however far its zero is away.
 fn seconds(at: Moment, zero: f64) -> f64 {
@@ -21,7 +18,7 @@ fn seconds(at: Moment, zero: f64) -> f64 {
 #[must_use]
 pub fn finding(finding: &Finding) -> String {
     let (onset, said) = (Span(finding.onset.0), Span(finding.said.0));
-    format!("{:<5} since {onset}, said at {said}: {}", word(finding.severity), neutral(&finding.sentence))
+    finding_line(finding, onset, said)
 }
 
 /// A finding as JSON; `zero` is the time in the file, in seconds, of the series' first moment.
@@ -29,7 +26,7 @@ pub fn finding(finding: &Finding) -> String {
 pub fn finding_json(finding: &Finding, zero: f64) -> Value {
     let mut object = json!({
         "kind": finding.kind.to_string(),
-        "severity": word(finding.severity),
+        "severity": finding.severity.to_string(),
         "onset": seconds(finding.onset, zero),
         "said_at": seconds(finding.said, zero),
         "end": finding.closed.map(|at| seconds(at, zero)),
@@ -73,7 +70,7 @@ pub fn segment_json(segment: &Segment, zero: f64) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocab::finding::{Kind, Resource};
+    use crate::vocab::finding::{Kind, Resource, Severity};
 
     #[test]
     fn a_finding_is_a_line_and_an_object_on_the_axis_of_its_file() {

@@ -6,6 +6,7 @@ use crate::analysis::preflight::{Preflight, Weight};
 use crate::analysis::state::{RunState, State};
 use crate::vocab::event::Outcome;
 use crate::vocab::finding::{Cause, Finding, Severity};
+use crate::vocab::moment::Span;
 use crate::vocab::plan::Plan;
 use crate::vocab::text::neutral;
 use crate::vocab::unit::{Quantity, Unit, short};
@@ -64,11 +65,16 @@ pub fn findings(state: &State) -> String {
     for finding in state.findings.values() {
         let node = state.found_on.get(&finding.id).cloned().unwrap_or_default();
         let (onset, said) = (state.clock(&node, finding.onset), state.clock(&node, finding.said));
-        let severity = format!("{:?}", finding.severity).to_uppercase();
-        let _ = writeln!(text, "{severity:<5} since {onset}, said at {said}: {}", neutral(&finding.sentence));
+        let _ = writeln!(text, "{}", finding_line(finding, onset, said));
         text.push_str(&reasons_below(finding));
     }
     text
+}
+
+/// A finding in a line, with the times of its onset and of its saying on the axis that is shown.
+#[must_use]
+pub fn finding_line(finding: &Finding, onset: Span, said: Span) -> String {
+    format!("{:<5} since {onset}, said at {said}: {}", finding.severity, neutral(&finding.sentence))
 }
 
 /// What a plan would do to its nodes, and what speaks against it.

@@ -88,6 +88,17 @@ pub enum Severity {
     Crit,
 }
 
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Info => "INFO",
+            Self::Warn => "WARN",
+            Self::Fail => "FAIL",
+            Self::Crit => "CRIT",
+        })
+    }
+}
+
 /// What held the work up, as far as the node's own counters tell; the rules are those of `analysis/attribution`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Resource {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::stat;
 
 /// Rounds that are looked at, in that specification.
-const ROUNDS: u32 = 5;
+pub const ROUNDS: u32 = 5;
 /// The most that the figures may differ by, as a share of their mean, in that specification.
 const RANGE: f64 = 0.20;
 /// The most that their line may rise or fall by from the first round to the last, as a share of their mean, in that specification.
@@ -41,10 +41,7 @@ impl Steady {
         let Some(last) = figures.len().checked_sub(rounds).and_then(|from| figures.get(from..)) else {
             return Err(format!("{} rounds of the {rounds} that steadiness is seen by", figures.len()));
         };
-        let mean = stat::mean(last).filter(|mean| *mean > 0.0).ok_or("a mean of nothing")?;
-        let most = last.iter().copied().fold(f64::MIN, f64::max);
-        let least = last.iter().copied().fold(f64::MAX, f64::min);
-        let (range, slope) = ((most - least) / mean, rise(last) / mean);
+        let (range, slope) = shape(last).ok_or("a mean of nothing")?;
         let words = format!(
             "the last {rounds} of {} rounds differ by {:.1} % (at most {:.0} %) and {} by {:.1} % (at most {:.0} %)",
             figures.len(),
@@ -54,8 +51,26 @@ impl Steady {
             slope.abs() * 100.0,
             self.slope * 100.0
         );
-        if range <= self.range && slope.abs() <= self.slope { Ok(words) } else { Err(words) }
+        if self.allows((range, slope)) { Ok(words) } else { Err(words) }
     }
+
+    /// Whether these figures, all of them, are steady.
+    #[must_use]
+    pub fn is_met(&self, figures: &[f64]) -> bool {
+        shape(figures).is_some_and(|shape| self.allows(shape))
+    }
+
+    fn allows(&self, (range, slope): (f64, f64)) -> bool {
+        range <= self.range && slope.abs() <= self.slope
+    }
+}
+
+/// Largest less smallest, and what the line rises by, as shares of the mean; none without a mean above nothing.
+fn shape(figures: &[f64]) -> Option<(f64, f64)> {
+    let mean = stat::mean(figures).filter(|mean| *mean > 0.0)?;
+    let most = figures.iter().copied().fold(f64::MIN, f64::max);
+    let least = figures.iter().copied().fold(f64::MAX, f64::min);
+    Some(((most - least) / mean, rise(figures) / mean))
 }
 
 /// What the straight line of least squares rises by from the first value to the last.

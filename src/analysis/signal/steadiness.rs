@@ -1,17 +1,13 @@
-//! Whether a series is steady, as SNIA's Solid State Storage Performance Test Specification 2.0.1 (2.1.26) says it: over five
-//! windows the means stay within 20 % of their average, and so does the line through them within 10 %.
+//! Whether a series is steady: the rule of [`Steady`] over the means of its latest windows.
 
 use super::ring::Latest;
 use crate::vocab::moment::{Moment, Span};
+use crate::vocab::steady::{ROUNDS, Steady};
 
 /// Windows that are looked at.
-const WINDOWS: usize = 5;
+const WINDOWS: usize = ROUNDS as usize;
 /// A window holds at least so many readings and lasts at least so long.
 const LEAST: (u32, Span) = (10, Span::seconds(5));
-/// Largest less smallest mean, as a share of their average.
-const RANGE: f64 = 0.20;
-/// Rise or fall of the line through the means from end to end, as a share of their average.
-const EXCURSION: f64 = 0.10;
 
 /// The latest windows of a series.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,18 +31,9 @@ impl Steadiness {
         }
         self.windows.push(begin, self.sum / f64::from(self.n));
         (self.begin, self.n, self.sum) = (None, 0, 0.0);
-        self.since = if self.is_level() { self.since.or(self.windows.first()) } else { None };
-    }
-
-    fn is_level(&self) -> bool {
         let means = self.windows.values();
-        if means.len() < WINDOWS {
-            return false;
-        }
-        let average = means.iter().sum::<f64>() / WINDOWS as f64;
-        let (least, most) = means.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(*m), b.max(*m)));
-        let slope = (0..WINDOWS).map(|i| (i as f64 - 2.0) * means[i]).sum::<f64>() / 10.0;
-        average > 0.0 && most - least <= RANGE * average && (slope * (WINDOWS - 1) as f64).abs() <= EXCURSION * average
+        let steady = means.len() == WINDOWS && Steady::default().is_met(means);
+        self.since = if steady { self.since.or(self.windows.first()) } else { None };
     }
 
     /// Since when it is; none when it is not.

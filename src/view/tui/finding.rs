@@ -45,7 +45,7 @@ pub(super) fn appearance(finding: &Finding, signs: &Signs) -> (&'static str, Rol
 
 /// How bad a finding is, and how old, or how long it lasted: `FAIL 17.2 s`, `FAIL for 7.5 s`.
 pub(super) fn weight(finding: &Finding, now: Moment) -> String {
-    let severity = format!("{:?}", finding.severity).to_uppercase();
+    let severity = finding.severity;
     match finding.closed {
         Some(closed) => format!("{severity} for {}", closed.since(finding.onset)),
         None => format!("{severity} {}", now.since(finding.onset)),
