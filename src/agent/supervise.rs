@@ -18,7 +18,8 @@ use crate::vocab::name::RunName;
 use crate::vocab::node::Build;
 use crate::vocab::node::FORMAT;
 use crate::vocab::order::{AgentOrder, Hello, Work};
-use crate::vocab::plan::Run;
+use crate::vocab::plan::{CONTROLLER_CACHE, Run};
+use crate::vocab::size::ByteSize;
 
 /// How long a worker has to obey a stop; after that it is Stuck.
 const OBEY: Duration = Duration::from_millis(1800);
@@ -176,10 +177,14 @@ impl Agent {
             Ok(settled) => settled,
             Err(why) => return self.voice.say(Event::RunEnded { run: name, outcome: Outcome::Unavailable(why) }),
         };
-        let labels = (!made.is_empty()).then(|| ("size_is".to_owned(), made)).into_iter().collect();
         let target = engine::target_of(run.target.as_deref());
         // The survey has asked; asking the kernel once more could hang with its target.
         let device = self.on_disk.contains(&name).then(|| survey::device_below(&run, &target, &self.root)).flatten();
+        let cache =
+            self.controller_cache.filter(|_| device.as_ref().is_some_and(|d| inventory::hangs_on_raid(&self.root, d)));
+        let made = (!made.is_empty()).then(|| ("size_is".to_owned(), made));
+        let cache = cache.map(|cache| (CONTROLLER_CACHE.to_owned(), ByteSize(cache).to_string()));
+        let labels = made.into_iter().chain(cache).collect();
         if let Some(watch) = &mut self.watch {
             watch.begin_run(device.map(|d| format!("disk/{d}")));
         }

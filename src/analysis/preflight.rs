@@ -2,12 +2,10 @@
 
 use crate::vocab::moment::Span;
 use crate::vocab::name::NodeName;
-use crate::vocab::plan::{Load, Plan, Run};
+use crate::vocab::plan::{Load, Plan, Run, TIMES_CACHE};
 use crate::vocab::size::ByteSize;
 use crate::vocab::survey::{Needs, Raw, Survey, Target};
 
-/// A file of so many times a controller's cache has three quarters of its blocks on the disks, however the cache is filled.
-const TIMES_CACHE: u64 = 4;
 /// A file of twice the memory cannot be read again from it.
 const TIMES_MEMORY: u64 = 2;
 /// An idle node is below this; the load average is no use, since it remembers for a minute what is over.

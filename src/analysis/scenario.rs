@@ -44,7 +44,13 @@ impl Scenario {
 
     /// The same with this load, on the device `vda`.
     pub(crate) fn loading(kernel: Load, checks: Vec<Check>) -> Self {
-        let labels = labels(&kernel);
+        Self::labelled(kernel, checks, &[])
+    }
+
+    /// The same with more labels.
+    pub(crate) fn labelled(kernel: Load, checks: Vec<Check>, more: &[(&str, &str)]) -> Self {
+        let mut labels = labels(&kernel);
+        labels.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let run = Run { seed: 1, ..Run::new("r", kernel) };
         let plan = Plan {
             name: "p".to_owned(),

@@ -13,7 +13,7 @@ use crate::vocab::unit::{Quantity, Unit, short};
 use crate::vocab::verdict::{Decision, Line, Verdict};
 
 /// Figures that mean the same whether a cache or the load generator was measured.
-const HOLD: [&str; 3] = ["steal_percent", "generator_cpu_percent", "cpu_us_per_io"];
+const HOLD: [&str; 4] = ["steal_percent", "generator_cpu_percent", "generator_wait_percent", "cpu_us_per_io"];
 
 /// Judges a session by a plan (its own, or another).
 #[must_use]

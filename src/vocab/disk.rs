@@ -11,6 +11,11 @@ use super::unit::Quantity;
 /// Under load before it counts, where the plan does not say.
 const RAMP: Span = Span::milliseconds(500);
 
+/// The label of a run whose device hangs on a RAID controller: bytes of cache that lie in front of its disks.
+pub const CONTROLLER_CACHE: &str = "controller_cache";
+/// A file of so many times a controller's cache has three quarters of its blocks on the disks, however the cache is filled.
+pub const TIMES_CACHE: u64 = 4;
+
 /// How a disk run touches its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pattern {

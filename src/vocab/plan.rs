@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::disk::{Bound, Content, Disk, EngineChoice, Layout, Pattern};
+pub use super::disk::{Bound, CONTROLLER_CACHE, Content, Disk, EngineChoice, Layout, Pattern, TIMES_CACHE};
 use super::finding::Kind;
 use super::moment::Span;
 use super::name::RunName;

@@ -57,6 +57,18 @@ fn disk(root: &Path, name: &str) -> Option<DiskItem> {
     })
 }
 
+/// PCI's class of RAID controllers, as sysfs writes it, without the programming interface.
+const RAID: &str = "0x0104";
+
+/// Whether a disk, by its name in sysfs, or one that it is made of, hangs on a RAID controller.
+pub(super) fn hangs_on_raid(root: &Path, name: &str) -> bool {
+    let entry = root.join("sys/class/block").join(name.replace('/', "!"));
+    let is_raid =
+        |directory: &PathBuf| host::value(&directory.join("class")).is_some_and(|class| class.starts_with(RAID));
+    place::up(root, &entry).iter().any(is_raid)
+        || host::names(&entry.join("slaves")).iter().any(|below| below != name && hangs_on_raid(root, below))
+}
+
 /// Serial number and model of a whole disk, by its name in sysfs.
 pub(super) fn identity(root: &Path, name: &str) -> (Option<String>, Option<String>) {
     let entry = root.join("sys/class/block").join(name);
@@ -230,7 +242,15 @@ mod tests {
         link(root.path(), &format!("../../../{HOST}/block/sda"), "sys/class/block/sda");
         std::fs::remove_file(root.path().join(HOST).join("driver")).unwrap();
         link(root.path(), "../../../../../../bus/scsi/drivers/sd", &format!("{HOST}/driver"));
-        let got = &read(root.path())[0];
+        fake::put(root.path(), "sys/devices/virtual/block/dm-0/slaves/sda", b"");
+        link(root.path(), "../../devices/virtual/block/dm-0", "sys/class/block/dm-0");
+        let on_raid = |class: &str| {
+            fake::put(root.path(), "sys/devices/pci0000:00/0000:03:00.0/class", class.as_bytes());
+            ["sda", "dm-0", "sdb"].map(|name| hangs_on_raid(root.path(), name))
+        };
+        assert_eq!((on_raid("0x010400\n"), on_raid("0x010700\n")), ([true, true, false], [false; 3]));
+        let all = read(root.path());
+        let got = all.iter().find(|disk| disk.name == "sda").unwrap();
         let is = |text: &str| Fact::Is(text.to_owned());
         assert_eq!((&got.model, &got.serial, &got.firmware), (&is("MAKER VD 1"), &is("AB12"), &is("4.2")));
         assert_eq!((&got.transport, &got.controller, &got.driver), (&is("scsi"), &is("host2"), &is("megaraid_sas")));

@@ -72,6 +72,11 @@ pub(super) fn raid_controllers(root: &Path) -> Vec<String> {
         .collect()
 }
 
+/// Whether a block device, or one that it is made of, hangs on a RAID controller, whose cache then lies in front of it.
+pub(super) fn hangs_on_raid(root: &Path, name: &str) -> bool {
+    disk::hangs_on_raid(root, name)
+}
+
 /// Serial number and model of a whole disk, by its name in sysfs, where they are told.
 pub(super) fn identity(root: &Path, name: &str) -> (Option<String>, Option<String>) {
     disk::identity(root, name)

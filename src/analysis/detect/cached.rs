@@ -1,5 +1,6 @@
 //! CACHED: the figure is that of memory and not of the medium. What proves it are the counters of the device itself: the run did
-//! more than twice of what the device was asked for. Where there are no counters, nothing is said.
+//! more than twice of what the device was asked for. Where there are no counters, nothing is said. A controller's cache lies behind
+//! those counters: of it the size of the file tells, where the size of the cache is known.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,8 @@ use crate::vocab::event::{Event, Phase, Record};
 use crate::vocab::finding::{Cause, Finding, Kind, Severity};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::{NodeName, RunName};
-use crate::vocab::plan::{Disk, Pattern};
+use crate::vocab::plan::{CONTROLLER_CACHE, Disk, Pattern, TIMES_CACHE};
+use crate::vocab::size::ByteSize;
 use crate::vocab::unit::{Quantity, Unit, short};
 
 /// When the device moved less than this share of what the run did, most of it was the cache's. Metadata, read-ahead and other users
@@ -60,10 +62,6 @@ impl Detector for Cached {
         }
         let Some(run) = record.event.run().and_then(|name| state.run(&record.node, name)) else { return };
         let (Some(load), Some(node)) = (&run.disk(), state.nodes.get(&run.node)) else { return };
-        // What is read and what is written are one count in a mixed load, and two in a device.
-        if writes(load) && load.is_direct() || matches!(load.pattern, Pattern::Mixed { .. }) {
-            return;
-        }
         let watched = self.runs.entry((run.node.clone(), run.name.clone())).or_default();
         match &record.event {
             Event::Phase { phase, .. } if *phase == begins(load) => {
@@ -74,12 +72,10 @@ impl Detector for Cached {
             }
             Event::IterationEnded { iteration, .. } => {
                 let to = watched.to.take().or_else(|| Mark::of(record.at, run, node, load));
-                let proof = watched.from.take().zip(to).and_then(|(from, to)| {
-                    let since = from.at;
-                    Some((since, prove(&from, &to, (run, node, load))?))
-                });
-                if let Some((since, proof)) = proof {
-                    watched.say(proof, since, *iteration, (record.at, run), out);
+                let Some((from, to)) = watched.from.take().zip(to) else { return };
+                let proof = prove(&from, &to, (run, node, load)).or_else(|| behind_a_controller(run, load));
+                if let Some(proof) = proof {
+                    watched.say(proof, from.at, *iteration, (record.at, run), out);
                 }
             }
             Event::RunEnded { .. } => {
@@ -147,6 +143,10 @@ impl Mark {
 }
 
 fn prove(from: &Mark, to: &Mark, (run, node, load): (&RunState, &Node, &Disk)) -> Option<Proof> {
+    // What is read and what is written are one count in a mixed load, and two in a device.
+    if writes(load) && load.is_direct() || matches!(load.pattern, Pattern::Mixed { .. }) {
+        return None;
+    }
     let print = |rate: f64| short(Quantity::new(rate / 1e6, Unit::MegabytesPerSecond));
     let rate = from.rate(to).filter(|rate| *rate > 0.0)?;
     let verb = if writes(load) { "wrote" } else { "read" };
@@ -159,12 +159,29 @@ fn prove(from: &Mark, to: &Mark, (run, node, load): (&RunState, &Node, &Disk)) -
     if writes(load) || load.is_direct() || from.own.is_some() {
         return None;
     }
-    let (bytes, size) = (to.bytes.saturating_sub(from.bytes), load.size.0.saturating_mul(u64::from(load.jobs)).max(1));
+    let (bytes, size) = (to.bytes.saturating_sub(from.bytes), files(load));
     let memory = node.inventory.as_ref().map(|i| i.memory)?;
     let held = size.saturating_mul(PASSES) <= memory && bytes >= size.saturating_mul(PASSES);
     let (passes, memory) = (bytes / size, short(Quantity::new(memory as f64, Unit::Bytes)));
     let words = format!("read its file of {} {passes} times at {}, in a memory of {memory}", load.size, print(rate));
     held.then(|| Proof { share: 1.0 / passes.max(1) as f64, words })
+}
+
+/// Bytes of all files of a load.
+fn files(load: &Disk) -> u64 {
+    load.size.0.saturating_mul(u64::from(load.jobs)).max(1)
+}
+
+/// A file that lies in the cache of its RAID controller for more than a quarter proves nothing of the disks behind.
+fn behind_a_controller(run: &RunState, load: &Disk) -> Option<Proof> {
+    let told = run.start.as_ref()?.labels.get(CONTROLLER_CACHE)?;
+    let cache: ByteSize = told.parse().ok()?;
+    let (size, least) = (files(load), cache.0.saturating_mul(TIMES_CACHE));
+    let words = format!(
+        "used a file of {}, less than {TIMES_CACHE} times the {cache} of cache in the disk controller",
+        ByteSize(size)
+    );
+    (size < least).then(|| Proof { share: size as f64 / least as f64, words })
 }
 
 impl Watched {
@@ -193,7 +210,8 @@ impl Watched {
         finding.causes = vec![Cause {
             what: "memory stood in for the device".to_owned(),
             proof: Some(words),
-            check: "the same with direct: true, or with a file of more than twice the memory".to_owned(),
+            check: "the same with direct: true, with a file of more than twice the memory, and of more than four times the controller's cache"
+                .to_owned(),
         }];
         out.push(Change::of(run, finding.clone()));
         self.open = Some((finding, proof.share));
@@ -272,6 +290,22 @@ mod tests {
         };
         assert!(flushed(100.0).found(Kind::Cached).is_empty());
         assert_eq!(flushed(10.0).found(Kind::Cached).len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_a_controllers_cache_may_hold_proves_nothing_of_the_disks() {
+        let told = |cache: &str| {
+            let told = Scenario::labelled(disk(Pattern::Write, true), vec![], &[(CONTROLLER_CACHE, cache)]);
+            told.device(100.0, 100.0, 10).phase(Phase::Measure).device(100.0, 100.0, 40).iteration(vec![])
+        };
+        let told_of = told("512MiB");
+        let [finding] = told_of.found(Kind::Cached)[..] else { panic!("{:?}", told_of.found(Kind::Cached)) };
+        assert!(
+            finding.sentence.contains("used a file of 1GiB, less than 4 times the 512MiB of cache"),
+            "{}",
+            finding.sentence
+        );
+        assert!(told("256MiB").found(Kind::Cached).is_empty());
     }
 
     #[test]

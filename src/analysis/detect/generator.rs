@@ -12,7 +12,8 @@ use crate::vocab::name::{NodeName, RunName};
 use crate::vocab::plan::Load;
 
 /// A thread that takes so much of a core has no time left to wait for a device: what is missing to 100 % is what the scheduler and
-/// interrupts take from it. The same share of a quota, or of all CPUs that the load may use, is the same for its threads together.
+/// interrupts take from it. One that others keep from its core has none left either: what it waits for a CPU counts as well. The same
+/// share of a quota, or of all CPUs that the load may use, is the same for its threads together.
 const BUSY: f64 = 95.0;
 
 /// Watches the runs whose kernels load something else than the CPU.
@@ -91,6 +92,13 @@ fn full(figures: &[Figure], node: &Node) -> Option<(f64, String)> {
     if busiest >= BUSY {
         return Some((busiest, format!("the busiest load thread took {busiest:.0} % of a core")));
     }
+    let waited = value("generator_wait_percent").unwrap_or(0.0);
+    if busiest + waited >= BUSY {
+        let words = format!(
+            "the busiest load thread took {busiest:.0} % of a core and waited {waited:.0} % of the time for one"
+        );
+        return Some((busiest + waited, words));
+    }
     // Percent of a core: microseconds of an operation, operations a second.
     let together = value("cpu_us_per_io")? * value("iops")? / 1e4;
     let cores = allowed(node)?;
@@ -144,6 +152,18 @@ mod tests {
         assert!(told(vec![]).found(Kind::Generator).is_empty());
         let load = Scenario::measuring(vec![]).work(100.0, 20).iteration(figures(100.0, 100.0));
         assert!(load.found(Kind::Generator).is_empty());
+    }
+
+    #[test]
+    fn a_thread_that_others_keep_from_its_core_has_no_time_left() {
+        let with = |waited: f64| {
+            let wait = Figure::new("generator_wait_percent", waited, Unit::Percent);
+            told([figures(50.0, 50.0), vec![wait]].concat())
+        };
+        let told = with(48.0);
+        let [finding] = told.found(Kind::Generator)[..] else { panic!("{:?}", told.found(Kind::Generator)) };
+        assert!(finding.sentence.contains("took 50 % of a core and waited 48 % of the time"), "{}", finding.sentence);
+        assert!(with(40.0).found(Kind::Generator).is_empty());
     }
 
     #[test]

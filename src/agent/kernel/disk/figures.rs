@@ -104,16 +104,18 @@ fn latencies(name: &str, side: &Side) -> [Figure; 6] {
     named.map(|(figure, ns)| Figure::new(&format!("{name}{figure}"), ns / 1e3, Unit::Microseconds))
 }
 
-/// What the load cost its own threads: the busiest one's share of a core over the window, and the CPU time of all for one operation.
-/// Work that the kernel does for a ring in threads of its own is not in it.
-fn cost(tally: &Tally, operations: u64, seconds: f64) -> [Figure; 2] {
-    let (all, busiest) = (tally.cpu.0 as f64 / 1e3, tally.cpu.1 as f64 / 1e9);
+/// What the load cost its own threads: the busiest one's share of a core over the window, the share of the window in which it had to
+/// wait for one, and the CPU time of all for one operation. Work that the kernel does for a ring in threads of its own is not in it.
+fn cost(tally: &Tally, operations: u64, seconds: f64) -> Vec<Figure> {
     // A thread ends a little after the window does.
-    let percent = (100.0 * busiest / seconds).min(100.0);
-    [
-        Figure::new("generator_cpu_percent", percent, Unit::Percent),
-        Figure::new("cpu_us_per_io", all / operations as f64, Unit::Microseconds),
-    ]
+    let percent = |ns: u64| (ns as f64 / 1e7 / seconds).min(100.0);
+    let mut figures = vec![
+        Figure::new("generator_cpu_percent", percent(tally.busiest.cpu), Unit::Percent),
+        Figure::new("cpu_us_per_io", tally.cpu as f64 / 1e3 / operations as f64, Unit::Microseconds),
+    ];
+    let waited = tally.busiest.waited.map(percent);
+    figures.extend(waited.map(|percent| Figure::new("generator_wait_percent", percent, Unit::Percent)));
+    figures
 }
 
 #[cfg(test)]
@@ -123,9 +125,10 @@ mod tests {
 
     use super::*;
     use crate::agent::kernel::disk::access::Kind;
+    use crate::agent::kernel::disk::cost::Spent;
 
     fn tally() -> Tally {
-        Tally { main: Side::new().unwrap(), writes: None, syncs: None, last: 0, cpu: (0, 0) }
+        Tally { main: Side::new().unwrap(), writes: None, syncs: None, last: 0, cpu: 0, busiest: Spent::default() }
     }
 
     fn value(measured: &Measured, name: &str) -> Option<f64> {
@@ -138,7 +141,8 @@ mod tests {
         for us in 1..=1000_u64 {
             tally.count(Kind::Write, 4096, us * 1000, us);
         }
-        tally.cpu = (3_000_000_000, 1_900_000_000);
+        tally.cpu = 3_000_000_000;
+        tally.busiest = Spent { cpu: 1_900_000_000, waited: Some(60_000_000) };
         let flush = Flush { time: 0.5, bytes: 5_000_000, since: 2.5, buffered: false };
         let account = Account { tally: &tally, seconds: 2.0, flush: Some(flush), allocated: Some(99.0) };
         let measured = figures(&account).unwrap();
@@ -146,6 +150,7 @@ mod tests {
         assert_eq!((value("mb_per_s"), value("iops"), value("drain_s")), (2.048, 500.0, 0.5));
         assert_eq!((value("with_fsync_mb_per_s"), value("allocated_percent")), (2.0, 99.0));
         assert_eq!((value("generator_cpu_percent"), value("cpu_us_per_io")), (95.0, 3_000.0));
+        assert_eq!(value("generator_wait_percent"), 3.0);
         let near = |name: &str, us: f64| assert!((value(name) / us - 1.0).abs() < 0.002, "{name} {}", value(name));
         near("lat_mean_us", 500.5);
         near("lat_p50_us", 500.0);

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 
 use super::access::{Access, Kind};
-use super::cost::Cost;
+use super::cost::{Cost, Spent};
 use crate::agent::kernel::KernelError;
 
 /// The longest latency that is told apart, in nanoseconds: an hour. Longer ones count as an hour, and are counted.
@@ -29,8 +29,10 @@ pub(super) struct Tally {
     pub(super) syncs: Option<Side>,
     /// The last completion, in nanoseconds of `CLOCK_BOOTTIME`; 0 without any.
     pub(super) last: u64,
-    /// CPU time that the load threads took within the window, in nanoseconds: of all, and of the one that took most.
-    pub(super) cpu: (u64, u64),
+    /// CPU time that all load threads took within the window, in nanoseconds.
+    pub(super) cpu: u64,
+    /// What the busiest of them had.
+    pub(super) busiest: Spent,
 }
 
 impl Side {
@@ -60,7 +62,14 @@ impl Tally {
     pub(super) fn new(access: Access) -> Result<Self, KernelError> {
         let side = |wanted: bool| wanted.then(Side::new).transpose();
         let syncs = side(access.fsync_every > 0 || access.fdatasync_every > 0)?;
-        Ok(Self { main: Side::new()?, writes: side(access.is_mixed())?, syncs, last: 0, cpu: (0, 0) })
+        Ok(Self {
+            main: Side::new()?,
+            writes: side(access.is_mixed())?,
+            syncs,
+            last: 0,
+            cpu: 0,
+            busiest: Spent::default(),
+        })
     }
 
     /// Takes in an operation that was completed at `now`.
@@ -78,7 +87,8 @@ impl Tally {
 
     /// Takes in what the one thread of this account took.
     pub(super) fn took(&mut self, cost: &Cost) {
-        self.cpu = (cost.nanoseconds(), cost.nanoseconds());
+        self.busiest = cost.spent();
+        self.cpu = self.busiest.cpu;
     }
 
     pub(super) fn merge(&mut self, other: &Self) -> Result<(), KernelError> {
@@ -89,7 +99,8 @@ impl Tally {
             }
         }
         self.last = self.last.max(other.last);
-        self.cpu = (self.cpu.0 + other.cpu.0, self.cpu.1.max(other.cpu.1));
+        self.cpu += other.cpu;
+        self.busiest = self.busiest.busier(other.busiest);
         Ok(())
     }
 }
