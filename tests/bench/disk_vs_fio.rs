@@ -1,5 +1,6 @@
-//! The disk kernel beside fio: the same file system, sizes, depths and kind of content, one after the other in pairs whose order
-//! alternates. Prints the median of the paired ratios (this program to fio) with a distribution-free interval.
+//! The disk kernel beside fio: the same device, sizes, depths and kind of content, one after the other in pairs whose order
+//! alternates. On `raw` both use the same blocks of one zram device; on `zram` (ext4 on such a device) and `var-tmp` each has a file of
+//! its own, and where these lie in memory or on the disk is chance, which a ratio there includes. Prints the median of the paired ratios (this program to fio) with a distribution-free interval.
 //!
 //! `cargo bench --bench disk_vs_fio -- [CASE] [pairs=9] [seconds=3] [engine=io_uring-fixed]`; `CASE` is a part of a case's name,
 //! `engine` one of fio's, also `io_uring`, `libaio` or `threads`. Needs fio, and root for the zram device.
@@ -95,7 +96,10 @@ fn main() {
         "case", "IOPS", "MB/s", "CPU/IO process", "CPU/IO threads", "p50", "p99", "medians: shakedown | fio"
     );
     match Zram::new() {
-        Ok(zram) => compare("zram", &zram.directory, &options),
+        Ok(zram) => {
+            compare("raw", Path::new(&zram.raw), &options);
+            compare("zram", &zram.directory, &options);
+        }
         Err(why) => println!("SKIPPED: zram: {why}"),
     }
     let ext4 = tempfile::Builder::new().prefix("shakedown-bench").tempdir_in("/var/tmp").unwrap();
@@ -113,9 +117,14 @@ fn compare(place: &str, directory: &Path, options: &Options) {
             "libaio" => "Aio",
             _ => "Threads",
         };
+        let device = match (place == "raw", ours.ends_with("Read")) {
+            (false, _) => String::new(),
+            (true, true) => ", readonly: true".to_owned(),
+            (true, false) => format!(", destroy: Some(\"{}\")", directory.display()),
+        };
         let load = format!(
             "(name: \"r\", kernel: Disk(pattern: {ours}, block: \"{block}\", depth: {depth}, size: \"{SIZE}\", ramp: \"0 s\", \
-             time: \"{} s\", engine: {choice}))",
+             time: \"{} s\", engine: {choice}){device})",
             options.seconds
         );
         let mut us = Side::start(directory, &load);
@@ -286,14 +295,16 @@ fn process_time() -> f64 {
 /// fio on a file that it has laid out.
 struct Fio {
     words: Vec<String>,
-    file: PathBuf,
+    /// To be taken away at the end.
+    file: Option<PathBuf>,
     /// CPU seconds of its start.
     start: f64,
 }
 
 impl Fio {
     fn new(directory: &Path, pattern: &str, block: &str, depth: u32, options: &Options) -> Self {
-        let file = directory.join("fio.file");
+        let is_device = !directory.is_dir();
+        let file = if is_device { directory.to_owned() } else { directory.join("fio.file") };
         let engine = match options.engine.as_str() {
             "threads" => format!("--ioengine=psync --thread=1 --numjobs={depth}"),
             "io_uring-fixed" => format!("--ioengine=io_uring --fixedbufs=1 --registerfiles=1 --iodepth={depth}"),
@@ -313,7 +324,7 @@ impl Fio {
         let one = [split(&common), load.clone(), split("--io_size=4k")].concat();
         let start = (0..5).map(|_| run(&one).1).sum::<f64>() / 5.0;
         let time = split(&format!("--time_based=1 --runtime={}s", options.seconds));
-        Self { words: [split(&common), load, time].concat(), file, start }
+        Self { words: [split(&common), load, time].concat(), file: (!is_device).then_some(file), start }
     }
 
     fn turn(&self) -> Turn {
@@ -337,7 +348,7 @@ impl Fio {
 
 impl Drop for Fio {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.file);
+        let _ = self.file.as_ref().map(std::fs::remove_file);
     }
 }
 
@@ -377,23 +388,24 @@ impl Conditions {
     }
 }
 
-/// ext4 on a compressed disk in memory of our own.
+/// Compressed disks in memory of our own: one with ext4, and one as it is.
 struct Zram {
-    number: String,
+    numbers: Vec<String>,
     directory: PathBuf,
+    raw: String,
     _root: tempfile::TempDir,
 }
 
 impl Zram {
     fn new() -> Result<Self, String> {
         let say = |e: std::io::Error| e.to_string();
-        let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").map_err(say)?.trim().to_owned();
         let root = tempfile::tempdir_in("/var/tmp").map_err(say)?;
         let directory = root.path().join("mnt");
-        let this = Self { number, directory, _root: root };
+        let mut this = Self { numbers: Vec::new(), directory, raw: String::new(), _root: root };
         std::fs::create_dir(&this.directory).map_err(say)?;
-        std::fs::write(format!("/sys/block/zram{}/disksize", this.number), "2560M").map_err(say)?;
-        let (device, place) = (format!("/dev/zram{}", this.number), this.directory.display().to_string());
+        let device = this.add("2560M").map_err(say)?;
+        this.raw = this.add("512M").map_err(say)?;
+        let place = this.directory.display().to_string();
         for words in [&["mkfs.ext4", "-q", "-m", "0", &device][..], &["mount", &device, &place]] {
             let status = Command::new(words[0]).args(&words[1..]).stdout(Stdio::null()).status().map_err(say)?;
             if !status.success() {
@@ -401,6 +413,13 @@ impl Zram {
             }
         }
         Ok(this)
+    }
+
+    fn add(&mut self, size: &str) -> std::io::Result<String> {
+        let number = std::fs::read_to_string("/sys/class/zram-control/hot_add")?.trim().to_owned();
+        self.numbers.push(number.clone());
+        std::fs::write(format!("/sys/block/zram{number}/disksize"), size)?;
+        Ok(format!("/dev/zram{number}"))
     }
 }
 
@@ -414,6 +433,8 @@ impl Drop for Zram {
             }
             std::thread::sleep(Duration::from_millis(100));
         }
-        let _ = std::fs::write("/sys/class/zram-control/hot_remove", &self.number);
+        for number in &self.numbers {
+            let _ = std::fs::write("/sys/class/zram-control/hot_remove", number);
+        }
     }
 }
