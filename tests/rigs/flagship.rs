@@ -9,7 +9,7 @@ use crate::common::device::Disk;
 use crate::common::group::{Controller, Everyone, Group, Rate};
 use crate::common::play::{Account, Scene};
 use crate::common::slow::{Medium, Slow};
-use crate::common::undo::Setting;
+use crate::common::undo::{Setting, write};
 use crate::{Played, played};
 
 const MB: u64 = 1_000_000;
@@ -53,8 +53,8 @@ fn copied() -> Played {
     // Bytes and ratio are one setting; the ratio is what comes back.
     let _ratio = Setting::keep("/proc/sys/vm/dirty_ratio")?;
     let _background_ratio = Setting::keep("/proc/sys/vm/dirty_background_ratio")?;
-    let _most = Setting::change("/proc/sys/vm/dirty_bytes", "800000000")?;
-    let _background = Setting::change("/proc/sys/vm/dirty_background_bytes", "400000000")?;
+    write("/proc/sys/vm/dirty_bytes", "800000000")?;
+    write("/proc/sys/vm/dirty_background_bytes", "400000000")?;
     let more = ["copy.size=1GiB", "copy.time=16 s", "copy.rate=100 MB/s"].map(|word| ["--set", word]).concat();
     let mut play = Scene::preset(disk.path(), "disk-collapse", &[vec!["--only", "copy"], more].concat()).play();
     // The source is laid out by then; what is read comes from the device unhindered.

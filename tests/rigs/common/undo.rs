@@ -154,9 +154,14 @@ impl Setting {
 
     pub(crate) fn change(path: &str, text: &str) -> Result<Self, String> {
         let setting = Self::keep(path)?;
-        fs::write(path, text).map_err(|e| format!("{path}: {e}"))?;
+        write(path, text)?;
         Ok(setting)
     }
+}
+
+/// Changes a setting that comes back with another, which was kept before.
+pub(crate) fn write(path: &str, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|e| format!("{path}: {e}"))
 }
 
 /// A directory for bulk data, on a disk.
