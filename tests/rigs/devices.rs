@@ -177,23 +177,42 @@ fn fifos_and_links_to_devices_are_no_targets() {
     assert_eq!(target.written(), 0);
 }
 
+/// A session that asks on a terminal whether the device is meant, and gets this answer; none where there is no terminal to be had.
+fn asked(name: &str, target: &Target, answer: &str) -> Option<Finished> {
+    if run(&["sh", "-c", "command -v script"]).is_err() {
+        skip(name, "there is no script");
+        return None;
+    }
+    let place = Place::new();
+    let preset = place.preset("p", &plan(&[format!("(name: \"load\", kernel: Disk({WRITE}))")], SOME));
+    let session = place.path("session.jsonl").display().to_string();
+    let (program, path) = (crate::program::PROGRAM, &target.device.path);
+    // The screen asks once more, with the other remarks; and once the session is over it is left.
+    let line = format!(
+        "{{ echo {answer}; n=0; until grep -qs SessionClosed {session} || [ $n = 100 ]; do sleep 0.3; printf y; n=$((n + 1)); done; \
+         sleep 0.5; printf q; }} | script -qec '{program} run {preset} --session {session} --destroy-data {path}' /dev/null"
+    );
+    let done = place.start("sh", &["-c", &line]).finish(crate::program::PATIENCE);
+    let question = ["ALL DATA WILL BE DESTROYED on", "Type its path to go on"];
+    assert!(question.iter().all(|word| done.out.contains(word)), "{}{}", done.out, done.err);
+    Some(done)
+}
+
 /// On a terminal the serial number, here the path, is asked for and typed.
 #[test]
 fn a_wrong_answer_on_a_terminal_destroys_nothing() {
     let name = "a wrong answer on a terminal";
     let Some((_bench, target)) = rig(name) else { return };
-    let path = target.device.path.clone();
-    let place = Place::new();
-    let preset = place.preset("p", &plan(&[format!("(name: \"load\", kernel: Disk({WRITE}))")], ""));
-    let answer = place.path("answer");
-    fs::write(&answer, "/dev/sda\n").unwrap();
-    let program = crate::program::PROGRAM;
-    let line = format!("script -qec '{program} run {preset} --destroy-data {path}' /dev/null < {}", answer.display());
-    if run(&["sh", "-c", "command -v script"]).is_err() {
-        return skip(name, "there is no script");
-    }
-    let Finished { code, out, err } = place.start("sh", &["-c", &line]).finish(crate::program::PATIENCE);
-    assert!(out.contains("ALL DATA WILL BE DESTROYED on") && out.contains("Type its path to go on"), "{out}{err}");
+    let Some(Finished { code, out, err }) = asked(name, &target, "/dev/sda") else { return };
     assert!(out.contains("`/dev/sda` is not its path") && code == Some(3), "{code:?} {out}{err}");
     assert_eq!(target.written(), 0);
+}
+
+#[test]
+fn the_right_answer_on_a_terminal_lets_the_session_write() {
+    let name = "the right answer on a terminal";
+    let Some((_bench, target)) = rig(name) else { return };
+    let Some(Finished { code, out, err }) = asked(name, &target, &target.device.path) else { return };
+    assert!(code == Some(0), "{code:?} {out}{err}");
+    assert!(target.written() > 15 << 20, "{} bytes are written", target.written());
 }
