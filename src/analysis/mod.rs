@@ -5,6 +5,7 @@
 
 pub mod attribution;
 pub mod detect;
+pub mod interval;
 pub mod preflight;
 #[cfg(test)]
 pub(crate) mod scenario;

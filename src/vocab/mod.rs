@@ -15,6 +15,7 @@ pub mod name;
 pub mod node;
 pub mod order;
 pub mod plan;
+pub mod reference;
 pub mod ronfile;
 pub mod size;
 pub mod stat;
