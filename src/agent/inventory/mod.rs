@@ -79,6 +79,11 @@ pub(super) fn memory_modules(root: &Path) -> Modules {
     memory::modules(root)
 }
 
+/// CPUs that the kernel runs on.
+pub(super) fn online(root: &Path) -> Option<u32> {
+    cpu::Cpus::read(root, &host::text(&root.join("proc/cpuinfo")).unwrap_or_default()).count()
+}
+
 /// One CPU of each core that one of these is a thread of.
 pub(super) fn cores(root: &Path, cpus: &[usize]) -> Vec<usize> {
     let siblings = |cpu: usize| {

@@ -14,7 +14,7 @@ pub(super) type PerCycle = (f64, &'static str);
 /// Those of a CPU by what `/proc/cpuinfo` tells; `efficient` is one of a hybrid processor's smaller cores.
 pub(super) fn of(cpuinfo: &str, cpu: usize, efficient: bool) -> Result<PerCycle, String> {
     let vendor = cpuinfo::vendor(cpuinfo).unwrap_or_default();
-    let [family, model, _] = cpuinfo::generation(cpuinfo).map(|part| part.unwrap_or_default());
+    let [family, model, _] = cpuinfo::generation(cpuinfo).map(Option::unwrap_or_default);
     let unknown = || {
         let name = cpuinfo::model(cpuinfo).unwrap_or_else(|| "this CPU".to_owned());
         format!("the floating-point units of {name} (family {family}, model {model}) are not in the table")
