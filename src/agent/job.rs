@@ -8,6 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::resources;
 use crate::vocab::event::{Outcome, Said};
 use crate::vocab::name::RunName;
 use crate::vocab::order::{AgentOrder, Work};
@@ -50,6 +51,11 @@ impl Job {
     pub(super) fn start(program: &Path, work: &Work, number: u64, inbox: &Sender<Inbox>) -> Result<Self, String> {
         let mut command = Command::new(program);
         command.arg("worker").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if resources::address_space().is_some() {
+            // The C library reserves 64 MiB of addresses for the allocations of each thread (`mallopt(3)`, M_ARENA_MAX): a limit of
+            // addresses would go to that, and not to the load.
+            command.env("MALLOC_ARENA_MAX", "1");
+        }
         let mut child = command.spawn().map_err(|e| format!("no worker could be started: {e}"))?;
         let order = serde_json::to_string(work).map_err(|e| e.to_string())?;
         if let Some(stdin) = &mut child.stdin {
