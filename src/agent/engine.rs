@@ -71,14 +71,15 @@ fn iterate(
     while rounds.len() < (run.iterations.saturating_add(again)) as usize {
         let look = Look::begin(Path::new(ROOT));
         let (iteration, Measured { figures, latency }) = one(kernel.as_mut(), &meter, stop)?;
-        let disturbed = look.taken().disturbs().filter(|_| run.repeat_disturbed > 0);
+        let disturbed = look.taken().disturbs().filter(|_| again < run.repeat_disturbed);
         rounds.push(figures.iter().find(|f| f.name == main).map(|f| f.value));
         voice.say(Event::IterationEnded { run: run.name.clone(), iteration, figures, latency });
         if let Some(why) = disturbed {
-            let repeats = again < run.repeat_disturbed;
-            again += u32::from(repeats);
-            let then = if repeats { "one more is done" } else { "no more is done, as many as allowed were" };
-            voice.say(Event::Noted(format!("{}: iteration {iteration} was disturbed ({why}): {then}", run.name)));
+            again += 1;
+            voice.say(Event::Noted(format!(
+                "{}: iteration {iteration} was disturbed ({why}): one more is done",
+                run.name
+            )));
         }
         let figures: Vec<f64> = rounds.iter().copied().flatten().collect();
         if let Some(Ok(why)) = run.until_steady.map(|rule| rule.look(&figures)) {

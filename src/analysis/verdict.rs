@@ -182,7 +182,8 @@ impl Bench<'_> {
             }
             None => self.decide(good >= 0.0, runs, &mut line.reason),
         };
-        let disturbed = runs.iter().filter_map(|run| Some(format!("{}: {}", run.name, run.disturbed()?)));
+        let told = runs.iter().filter(|_| !HOLD.contains(&figure));
+        let disturbed = told.filter_map(|run| Some(format!("{}: {}", run.name, run.disturbed()?)));
         let reasons = std::iter::once(line.reason.clone()).filter(|why| !why.is_empty()).chain(disturbed);
         line.reason = reasons.collect::<Vec<_>>().join("; ");
         line

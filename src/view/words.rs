@@ -83,7 +83,7 @@ pub fn finding_line(finding: &Finding, onset: Span, said: Span) -> String {
 /// The roofs that a run is held against, a line each, and why one that its node looked for is not known.
 #[must_use]
 pub fn roofs(plan: &Plan, run: &RunState) -> Vec<String> {
-    let known = roof::of_main(plan, run);
+    let known = roof::of_run(plan, run);
     let lines = known.iter().map(|roof| {
         let (name, basis) = (roof.name, roof.basis.word());
         format!("roof {name} {} {basis}: {}", short(roof.value), roof.source)
@@ -98,10 +98,10 @@ pub fn roofs(plan: &Plan, run: &RunState) -> Vec<String> {
     lines.chain(unknown).collect()
 }
 
-/// What share of each known roof a run's main figure has come to, by its mean: `82.1 % of measured cpu roof 59 GFLOPS`.
+/// What share of each known roof a run has come to, by its mean: `82.1 % of measured cpu roof 59 GFLOPS`.
 #[must_use]
 pub fn utilisation(plan: &Plan, run: &RunState) -> Vec<String> {
-    let Some((figure, unit)) = run.main_figure() else { return Vec::new() };
+    let Some((figure, unit)) = roof::bounded(run) else { return Vec::new() };
     let values: Vec<f64> = run.figure(figure).iter().map(|(value, ..)| *value).collect();
     let Some(mean) = stat::mean(&values) else { return Vec::new() };
     let line = |roof: Known<'_>| {
@@ -112,7 +112,7 @@ pub fn utilisation(plan: &Plan, run: &RunState) -> Vec<String> {
             short(roof.value)
         )
     };
-    roof::of_main(plan, run).into_iter().map(line).collect()
+    roof::of_run(plan, run).into_iter().map(line).collect()
 }
 
 /// A clock lower than the best iteration's by more than this is worth a word.

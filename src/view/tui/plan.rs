@@ -147,12 +147,12 @@ fn entry(view: &View<'_>, run: &RunState, cell: Rect, brush: &mut Brush<'_>) {
     brush.text((x, cell.y), &spark(run, usize::from(spark_columns), signs), Role::Series, spark_columns);
 }
 
-/// What share of its roof a run's official main figure is, of the nominal one where that is known: `82 % nom`.
+/// What share of its roof a run has come to, of the nominal one where that is known: `82 % nom`.
 fn share(view: &View<'_>, run: &RunState) -> Option<String> {
     let plan = view.state.opening.as_ref().map(|o| &o.plan)?;
-    let (name, _) = run.main_figure().filter(|_| run.is_over())?;
+    let (name, _) = roof::bounded(run).filter(|_| run.is_over())?;
     let mean = stat::mean(&run.figure(name).iter().map(|(value, ..)| *value).collect::<Vec<_>>())?;
-    let roof = roof::of_main(plan, run).pop()?;
+    let roof = roof::of_run(plan, run).pop()?;
     let basis = &roof.basis.word()[..3];
     Some(format!("{:.0} % {basis}", 100.0 * mean / roof.value.value))
 }
@@ -160,7 +160,7 @@ fn share(view: &View<'_>, run: &RunState) -> Option<String> {
 /// Whether any run has something to stand in the column of shares, or will have.
 fn has_roofs(view: &View<'_>) -> bool {
     let plan = view.state.opening.as_ref().map(|o| &o.plan);
-    plan.is_some_and(|plan| view.state.runs.iter().any(|run| !roof::of_main(plan, run).is_empty()))
+    plan.is_some_and(|plan| view.state.runs.iter().any(|run| !roof::of_run(plan, run).is_empty()))
 }
 
 /// The live rate while a run goes on, else the median of its official figures.
