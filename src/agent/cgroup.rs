@@ -39,6 +39,12 @@ pub(super) fn limit(root: &Path, controller: &str, read: fn(&Path) -> Option<f64
     Some(groups.iter().filter_map(|group| read(group)).fold(f64::INFINITY, f64::min))
 }
 
+/// The group with the least CPU quota, as that one is throttled first; none where none has one.
+pub(super) fn tightest(root: &Path) -> Option<PathBuf> {
+    let quotas = groups(root, "cpu")?.into_iter().filter_map(|group| Some((cpu_quota(&group)?, group)));
+    quotas.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, group)| group)
+}
+
 /// CPUs' worth of time a group may have: `cpu.max`, or `cpu.cfs_quota_us` of version 1.
 pub(super) fn cpu_quota(group: &Path) -> Option<f64> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n > 0.0);

@@ -8,16 +8,21 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::disturbance::Look;
+use super::kernel::threads::choose;
 use super::kernel::{self, Description, Kernel, KernelError, Measured, Stop};
 use super::meter::Meter;
 use super::resources::Resources;
 use super::voice::Voice;
-use super::{conditions, survey};
+use super::{conditions, inventory, roof, survey};
 use crate::clock::now;
 use crate::vocab::event::{Event, Outcome, Phase, Start};
+use crate::vocab::figure::Roof;
 use crate::vocab::node::Conditions;
 use crate::vocab::order::Work;
 
+/// Where the host is read; a worker measures the machine it runs on and no other.
+const ROOT: &str = "/";
 /// How often the meters are read.
 const READING: Duration = Duration::from_millis(100);
 /// Latencies go with every tenth reading.
@@ -26,11 +31,11 @@ const LATENCY_EVERY: u32 = 10;
 /// Does a run and says everything about it but its end, which is returned.
 #[must_use]
 pub fn work(work: &Work, voice: &Voice, stop: &Stop) -> Outcome {
-    let node = Resources::here(Path::new("/"));
+    let node = Resources::here(Path::new(ROOT));
     let target = target_of(work.run.target.as_deref());
     let done = catch_unwind(AssertUnwindSafe(|| {
         let kernel = kernel::build(&work.run, &target, &node)?;
-        iterate(kernel, work, voice, stop)
+        iterate(kernel, &node, work, voice, stop)
     }));
     match done {
         Ok(Ok(())) => Outcome::Sound,
@@ -45,34 +50,39 @@ pub fn target_of(given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| PathBuf::from("/var/tmp"), Path::to_path_buf)
 }
 
-fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop) -> Result<(), KernelError> {
+fn iterate(
+    mut kernel: Box<dyn Kernel>,
+    node: &Resources,
+    work: &Work,
+    voice: &Voice,
+    stop: &Stop,
+) -> Result<(), KernelError> {
     let description = kernel.describe();
     let run = &work.run;
     let main =
         description.meters.first().map(|m| m.figure.clone().unwrap_or_else(|| m.name.clone())).unwrap_or_default();
     let meter = Arc::new(Meter::new(run.name.clone(), description.meters.len(), description.lanes, voice.clone()));
     let on_disk = kernel.takes().disk > 0 || run.is_raw();
-    voice.say(Event::RunStarted(Box::new(start(description, work, on_disk))));
+    voice.say(Event::RunStarted(Box::new(start(description, node, work, (on_disk, stop)))));
     let _reader = Reader::start(Arc::clone(&meter), voice.clone());
     meter.phase(Phase::Prepare);
     kernel.prepare(&meter, stop)?;
-    let mut rounds = Vec::new();
-    for _ in 0..run.iterations {
-        stop.check()?;
-        let iteration = meter.next_iteration();
-        let before = meter.read(now(), false).done;
-        let Measured { figures, latency } = kernel.iterate(&meter, stop)?;
-        if meter.read(now(), false).done == before {
-            return Err(KernelError::Broken(format!(
-                "nothing was done in iteration {iteration}, so nothing was measured"
+    let (mut rounds, mut again) = (Vec::new(), 0);
+    while rounds.len() < (run.iterations.saturating_add(again)) as usize {
+        let look = Look::begin(Path::new(ROOT));
+        let (iteration, Measured { figures, latency }) = one(kernel.as_mut(), &meter, stop)?;
+        let disturbed = look.taken().disturbs().filter(|_| again < run.repeat_disturbed);
+        rounds.push(figures.iter().find(|f| f.name == main).map(|f| f.value));
+        voice.say(Event::IterationEnded { run: run.name.clone(), iteration, figures, latency });
+        if let Some(why) = disturbed {
+            again += 1;
+            voice.say(Event::Noted(format!(
+                "{}: iteration {iteration} was disturbed ({why}): one more is done",
+                run.name
             )));
         }
-        if let Some(figure) = figures.iter().find(|f| !f.value.is_finite()) {
-            return Err(KernelError::Corrupt(format!("the figure {} is not a number", figure.name)));
-        }
-        rounds.extend(figures.iter().find(|f| f.name == main).map(|f| f.value));
-        voice.say(Event::IterationEnded { run: run.name.clone(), iteration, figures, latency });
-        if let Some(Ok(why)) = run.until_steady.map(|rule| rule.look(&rounds)) {
+        let figures: Vec<f64> = rounds.iter().copied().flatten().collect();
+        if let Some(Ok(why)) = run.until_steady.map(|rule| rule.look(&figures)) {
             voice.say(Event::Noted(format!("{}: {main} is steady after {iteration} rounds: {why}", run.name)));
             break;
         }
@@ -80,24 +90,47 @@ fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop)
     Ok(())
 }
 
-fn start(description: Description, work: &Work, on_disk: bool) -> Start {
+/// One iteration, with what must hold of any.
+fn one(kernel: &mut dyn Kernel, meter: &Meter, stop: &Stop) -> Result<(u32, Measured), KernelError> {
+    stop.check()?;
+    let iteration = meter.next_iteration();
+    let before = meter.read(now(), false).done;
+    let measured = kernel.iterate(meter, stop)?;
+    if meter.read(now(), false).done == before {
+        return Err(KernelError::Broken(format!("nothing was done in iteration {iteration}, so nothing was measured")));
+    }
+    if let Some(figure) = measured.figures.iter().find(|f| !f.value.is_finite()) {
+        return Err(KernelError::Corrupt(format!("the figure {} is not a number", figure.name)));
+    }
+    Ok((iteration, measured))
+}
+
+fn start(description: Description, node: &Resources, work: &Work, (on_disk, stop): (bool, &Stop)) -> Start {
+    let root = Path::new(ROOT);
     let mut labels = description.labels;
     labels.extend(work.labels.clone());
-    if let Some(limit) = limit(&conditions::read(Path::new("/"))) {
-        labels.insert("limited_to".to_owned(), limit);
-    }
+    let limited_to = limit(&conditions::read(root));
+    labels.extend(limited_to.clone().map(|limit| ("limited_to".to_owned(), limit)));
+    let cpus = choose(&node.cpus, u32::try_from(description.lanes.threads).ok());
     if on_disk {
         let target = target_of(work.run.target.as_deref());
-        if let Some(device) = survey::device_below(&work.run, &target, Path::new("/")) {
+        if let Some(device) = survey::device_below(&work.run, &target, root) {
             labels.entry("device".to_owned()).or_insert(device);
         }
         labels.entry("target".to_owned()).or_insert(target.display().to_string());
+    } else {
+        labels.extend(inventory::kinds(root, &cpus).map(|kinds| ("cores".to_owned(), kinds)));
     }
+    let told = description.bound.map(|bound| roof::of(bound, &roof::Node { root, cpus, limited_to, stop }));
+    let told = told.unwrap_or_default();
+    let unknown =
+        told.unknown.into_iter().map(|(basis, why)| (Roof::label(told.name, basis), format!("unknown: {why}")));
+    labels.extend(unknown);
     Start {
         run: work.run.name.clone(),
         iterations: work.run.iterations,
         meters: description.meters,
-        roofs: Vec::new(),
+        roofs: told.roofs,
         labels,
         command: description.command,
         deadline: work.deadline,
@@ -161,7 +194,8 @@ fn read_on(meter: &Meter, voice: &Voice, over: &AtomicBool) {
 mod tests {
     use super::*;
     use crate::vocab::moment::Span;
-    use crate::vocab::plan::{Load, Run, Shape, Synthetic};
+    use crate::vocab::plan::{Basis, Linpack, Load, Run, Shape, Synthetic};
+    use crate::vocab::size::Order;
 
     fn synthetic(shape: Shape) -> Work {
         let kernel = Load::Synthetic(Synthetic {
@@ -206,6 +240,19 @@ mod tests {
             Some("0.20 CPU".into())
         );
         assert_eq!(of(&[("affinity", "1"), ("cpus_online", "0-1")]), Some("CPUs 1".into()));
+    }
+
+    #[test]
+    fn a_run_that_the_node_bounds_tells_its_roofs_and_why_one_is_unknown() {
+        let linpack = Load::Linpack(Linpack { size: Order::N(64), threads: Some(2) });
+        let work = Work { run: Run { iterations: 1, ..Run::new("cpu", linpack) }, ..synthetic(Shape::Level) };
+        let node = Resources::here(Path::new(ROOT));
+        let kernel = kernel::build(&work.run, Path::new("/var/tmp"), &node).unwrap();
+        let start = start(kernel.describe(), &node, &work, (false, &Stop::default()));
+        let measured = start.roofs.iter().find(|r| r.basis == Basis::Measured).unwrap();
+        assert!(measured.name == "cpu" && measured.value.value > 0.0 && measured.source.starts_with("FMA loop"));
+        let nominal = start.roofs.iter().any(|r| r.basis == Basis::Nominal);
+        assert!(nominal != start.labels.contains_key(&Roof::label("cpu", Basis::Nominal)), "{start:?}");
     }
 
     #[test]

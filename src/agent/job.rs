@@ -8,6 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::resources;
 use crate::vocab::event::{Outcome, Said};
 use crate::vocab::name::RunName;
 use crate::vocab::order::{AgentOrder, Work};
@@ -50,6 +51,11 @@ impl Job {
     pub(super) fn start(program: &Path, work: &Work, number: u64, inbox: &Sender<Inbox>) -> Result<Self, String> {
         let mut command = Command::new(program);
         command.arg("worker").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if resources::address_space().is_some() {
+            // The C library reserves 64 MiB of addresses for the allocations of each thread (`mallopt(3)`, M_ARENA_MAX): a limit of
+            // addresses would go to that, and not to the load.
+            command.env("MALLOC_ARENA_MAX", "1");
+        }
         let mut child = command.spawn().map_err(|e| format!("no worker could be started: {e}"))?;
         let order = serde_json::to_string(work).map_err(|e| e.to_string())?;
         if let Some(stdin) = &mut child.stdin {
@@ -124,14 +130,17 @@ impl Job {
     }
 
     fn explain(&self, status: ExitStatus) -> String {
+        let killed = self.kills_before.zip(kills_for_memory()).is_some_and(|(before, after)| after > before);
         let mut text = match (status.signal(), status.code()) {
+            (Some(9), _) if killed => {
+                "the worker was killed by the OOM killer (SIGKILL; the kernel has killed for want of memory meanwhile)"
+                    .to_owned()
+            }
             (Some(signal), _) => format!("the worker was killed by signal {signal}{}", signal_name(signal)),
             (None, Some(code)) => format!("the worker left with code {code}"),
             (None, None) => "the worker is gone".to_owned(),
         };
-        if let (Some(before), Some(after)) = (self.kills_before, kills_for_memory())
-            && after > before
-        {
+        if killed && status.signal() != Some(9) {
             text.push_str("; the kernel has killed for want of memory meanwhile");
         }
         let words = self.last_words.lock().map(|w| String::from_utf8_lossy(&w).trim().to_owned()).unwrap_or_default();

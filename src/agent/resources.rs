@@ -9,7 +9,7 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 pub struct Resources {
     /// Numbers of the CPUs in the process's affinity, ascending; never empty.
     pub cpus: Vec<usize>,
-    /// Bytes that can be had without swapping: the least of `MemAvailable`, the memory cgroup and `RLIMIT_AS`.
+    /// Bytes that can be had without swapping: the least of `MemAvailable`, what the memory cgroup leaves and what `RLIMIT_AS` leaves.
     pub memory: u64,
     /// Bytes of all last-level caches together; none when sysfs does not say.
     pub caches: Option<u64>,
@@ -54,7 +54,7 @@ fn affinity() -> Vec<usize> {
 
 fn memory(root: &Path) -> u64 {
     let mut least = told(root, "MemAvailable:").unwrap_or(1 << 30);
-    for limit in [cgroup_room(root), address_space()].into_iter().flatten() {
+    for limit in [cgroup_room(root), address_room(root)].into_iter().flatten() {
         least = least.min(limit);
     }
     least
@@ -91,8 +91,17 @@ fn cgroup_room(root: &Path) -> Option<u64> {
     least
 }
 
-fn address_space() -> Option<u64> {
+/// Bytes that this process may map, `RLIMIT_AS`; none where there is no limit.
+pub(super) fn address_space() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::As).current
+}
+
+/// What is left of it beside what is mapped already.
+fn address_room(root: &Path) -> Option<u64> {
+    let limit = address_space()?;
+    let pages = std::fs::read_to_string(root.join("proc/self/statm")).ok();
+    let pages = pages.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0);
+    Some(limit.saturating_sub(pages.saturating_mul(rustix::param::page_size() as u64)))
 }
 
 fn last_level_caches(root: &Path) -> Option<u64> {

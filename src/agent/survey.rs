@@ -11,7 +11,7 @@ use rustix::fs::{Access, StatVfs, access, statvfs};
 use super::kernel::{self, Takes};
 use super::mount::Mounts;
 use super::resources::Resources;
-use super::{block, hold, host, inventory, raw, sizes};
+use super::{block, cgroup, hold, host, inventory, raw, sizes};
 use crate::vocab::moment::Span;
 use crate::vocab::plan::{Load, Plan, Run};
 use crate::vocab::survey::{Needs, Raw, Survey, Target};
@@ -66,6 +66,8 @@ pub fn take(plan: &Plan, root: &Path, node: &Resources) -> Survey {
         controller_cache: node.controller_cache,
         raid_controllers: inventory::raid_controllers(root),
         cpus: u32::try_from(node.cpus.len()).unwrap_or(u32::MAX),
+        cpus_online: inventory::online(root),
+        cpu_quota: cgroup::limit(root, "cpu", cgroup::cpu_quota).filter(|quota| quota.is_finite()),
         load: load(root),
         busy_percent: busy_percent(root),
         root: rustix::process::geteuid().is_root(),

@@ -7,6 +7,7 @@ pub mod attribution;
 pub mod detect;
 pub mod interval;
 pub mod preflight;
+pub mod roof;
 #[cfg(test)]
 pub(crate) mod scenario;
 pub mod series;

@@ -192,12 +192,29 @@ impl Preflight {
             let busy = survey.busy_percent;
             self.say(Weight::Ask, format!("the CPUs are {busy:.0} % busy with something else, figures may be low"));
         }
+        self.part(survey);
         for neighbour in &survey.neighbours {
             self.say(Weight::Ask, format!("{neighbour} is at work on this node, figures may be low"));
         }
         if !survey.root {
             self.say(Weight::Note, "not root: serial numbers and some counters stay unread".to_owned());
         }
+    }
+}
+
+impl Preflight {
+    /// Whether only a part of the node's CPUs is measured.
+    fn part(&mut self, survey: &Survey) {
+        let (all, own) = (survey.cpus_online.unwrap_or(survey.cpus), f64::from(survey.cpus));
+        let usable = match survey.cpu_quota.filter(|quota| *quota < own) {
+            Some(quota) => format!("{quota:.2}"),
+            None if survey.cpus < all => survey.cpus.to_string(),
+            None => return,
+        };
+        self.say(
+            Weight::Ask,
+            format!("this process may use {usable} of {all} CPUs: figures are of that, not of the node"),
+        );
     }
 }
 
@@ -284,6 +301,20 @@ mod tests {
         );
         assert_eq!(raw(false, None).0, Weight::Note);
         assert_eq!(raw(true, Some("it is mounted at /")), (Weight::Refuse, "device /t: it is mounted at /".to_owned()));
+    }
+
+    #[test]
+    fn a_part_of_the_cpus_is_said_to_be_one() {
+        let part = |cpus, cpus_online, cpu_quota| {
+            let said = remarks(direct(), Survey { cpus, cpus_online, cpu_quota, ..survey(1 << 30) });
+            said.into_iter().find(|(_, text)| text.contains("CPUs: figures are of that")).map(|(_, text)| text)
+        };
+        let of =
+            |usable: &str| Some(format!("this process may use {usable} CPUs: figures are of that, not of the node"));
+        assert_eq!(part(2, Some(2), Some(0.5)), of("0.50 of 2"));
+        assert_eq!(part(1, Some(2), None), of("1 of 2"));
+        assert_eq!(part(1, Some(2), Some(4.0)), of("1 of 2"));
+        assert_eq!((part(2, Some(2), None), part(2, None, Some(2.0))), (None, None));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 //! Every run gives a line about its own soundness, every check of the plan a line about its comparison. What was not measured
 //! has not passed: a stopped, broken or missing run makes NOT PROVEN, never PASS.
 
+use super::roof::{self, Known};
 use super::state::{RunState, State, Status};
 use crate::vocab::event::Outcome;
 use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::name::NodeName;
-use crate::vocab::plan::{Basis, Check, Limit, Missed, Plan, Statistic};
+use crate::vocab::plan::{Check, Limit, Missed, Plan, Statistic};
 use crate::vocab::stat;
 use crate::vocab::unit::{Quantity, Unit, short};
 use crate::vocab::verdict::{Decision, Line, Verdict};
@@ -82,6 +83,10 @@ fn soundness(run: &RunState) -> Line {
             Outcome::Stopped => (Decision::NotProven, "stopped on request".to_owned()),
         },
     };
+    let reason = match run.disturbed() {
+        Some(disturbed) => format!("{reason}; {disturbed}"),
+        None => reason,
+    };
     Line {
         decision,
         node: run.node.to_string(),
@@ -143,7 +148,7 @@ impl Bench<'_> {
         let values: Vec<(f64, Unit, u64)> = runs.iter().flat_map(|r| r.figure(figure)).collect();
         line.evidence = values.iter().map(|(.., seq)| *seq).collect();
         line.comparison = format!("{name} of {} {word}", values.len());
-        let bound = self.bound(limit);
+        let bound = self.bound(limit, runs, figure);
         if let Bound::At(_, text) = &bound {
             line.limit.clone_from(text);
         }
@@ -177,6 +182,10 @@ impl Bench<'_> {
             }
             None => self.decide(good >= 0.0, runs, &mut line.reason),
         };
+        let told = runs.iter().filter(|_| !HOLD.contains(&figure));
+        let disturbed = told.filter_map(|run| Some(format!("{}: {}", run.name, run.disturbed()?)));
+        let reasons = std::iter::once(line.reason.clone()).filter(|why| !why.is_empty()).chain(disturbed);
+        line.reason = reasons.collect::<Vec<_>>().join("; ");
         line
     }
 
@@ -188,35 +197,30 @@ impl Bench<'_> {
         if HOLD.contains(&figure) { None } else { found.max_by_key(|f| f.severity) }
     }
 
-    fn bound(&self, limit: Limit) -> Bound {
-        match limit {
-            Limit::Absolute(quantity) => Bound::At(quantity, short(quantity)),
-            Limit::OfRoof(share, Basis::Measured) => Bound::Unknown(format!(
-                "no roof of {} was measured; {} % of it is not known",
-                self.check.of,
-                share * 100.0
-            )),
-            Limit::OfRoof(share, Basis::Nominal) => match self.roof() {
-                Some((name, roof)) => {
-                    let bound = Quantity::new(roof.value * share, roof.unit);
-                    let percent = (share * 1e4).round() / 1e2;
-                    Bound::At(bound, format!("{} ({percent} % of nominal {name} {})", short(bound), short(roof)))
-                }
-                None => Bound::Unknown(format!(
-                    "the nominal roof of {} is unknown; give it with --roof NAME=VALUE",
-                    self.check.of
-                )),
-            },
+    fn bound(&self, limit: Limit, runs: &[&RunState], figure: &str) -> Bound {
+        let (share, basis) = match limit {
+            Limit::Absolute(quantity) => return Bound::At(quantity, short(quantity)),
+            Limit::OfRoof(share, basis) => (share, basis),
+        };
+        let mut roofs = Vec::new();
+        for run in runs {
+            match roof::find(self.plan, run, figure, basis) {
+                Ok(roof) => roofs.push(roof),
+                Err(why) => return Bound::Unknown(why),
+            }
         }
-    }
-
-    /// The nominal roof of the checked figure: named after the whole figure (`cpu-float.gflops`), its run, or the class that
-    /// its unit stands for (`cpu` for GFLOPS, `memory` for MB/s of a memory run).
-    fn roof(&self) -> Option<(&str, Quantity)> {
-        let run = self.check.of.split('.').next().unwrap_or_default();
-        let class = run.split('-').next().unwrap_or_default();
-        let names = [self.check.of.as_str(), run, class];
-        names.into_iter().find_map(|name| self.plan.roofs.get(name).map(|roof| (name, *roof)))
+        match roofs.first() {
+            None => Bound::Unknown(format!("no run of {} is in this session", self.check.of)),
+            Some(first) if roofs.iter().any(|roof| roof.value != first.value) => {
+                Bound::Unknown(format!("the runs of {} have different roofs; check them one by one", self.check.of))
+            }
+            Some(Known { name, value, source, .. }) => {
+                let bound = Quantity::new(value.value * share, value.unit);
+                let (percent, basis) = ((share * 1e4).round() / 1e2, basis.word());
+                let text = format!("{} ({percent} % of {basis} {name} {}: {source})", short(bound), short(*value));
+                Bound::At(bound, text)
+            }
+        }
     }
 
     /// A comparison that holds proves something only when its runs are sound and complete; one that does not hold speaks
@@ -293,8 +297,8 @@ mod tests {
     use super::*;
     use crate::analysis::scenario::{Scenario, disk};
     use crate::vocab::event::Phase;
-    use crate::vocab::figure::Figure;
-    use crate::vocab::plan::Pattern;
+    use crate::vocab::figure::{Figure, Roof};
+    use crate::vocab::plan::{Basis, Load, Pattern, Stream};
 
     fn check(at_least: Limit) -> Check {
         Check {
@@ -385,6 +389,27 @@ mod tests {
         );
         of_roof.at_least = Some(Limit::OfRoof(0.75, Basis::Measured));
         assert_eq!(judged(of_roof, |s| s.end(100.0, Outcome::Sound)).decision, Decision::NotProven);
+    }
+
+    #[test]
+    fn a_roof_of_the_node_counts_with_its_source_and_the_other_basis_does_not_stand_for_it() {
+        let told = |limit: Limit, basis: Basis| {
+            let mut told = Scenario::loading(Load::Stream(Stream::default()), vec![check(limit)]);
+            let value = Quantity::new(120.0, Unit::MegabytesPerSecond);
+            let roof = Roof { name: "memory".to_owned(), value, basis, source: "two channels".to_owned() };
+            told.state.runs[0].start.as_mut().unwrap().roofs.push(roof);
+            let told = told.end(100.0, Outcome::Sound);
+            judge(&told.state.opening.as_ref().unwrap().plan, &told.state).lines.remove(1)
+        };
+        for basis in [Basis::Measured, Basis::Nominal] {
+            let line = told(Limit::OfRoof(0.75, basis), basis);
+            assert_eq!(line.decision, Decision::Pass, "{line:?}");
+            assert_eq!(line.limit, format!("90 MB/s (75 % of {} memory 120 MB/s: two channels)", basis.word()));
+            assert_eq!(told(Limit::OfRoof(0.9, basis), basis).decision, Decision::Fail);
+        }
+        let line = told(Limit::OfRoof(0.75, Basis::Nominal), Basis::Measured);
+        assert_eq!(line.decision, Decision::NotProven);
+        assert!(line.reason.contains("is unknown; give it with --roof memory=VALUE"), "{line:?}");
     }
 
     #[test]

@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use crate::shelf::{Book, Shelf};
-use crate::vocab::plan::Plan;
+use crate::vocab::plan::{Limit, Load, Plan, Run, Shape};
 use crate::vocab::ronfile;
 
 /// The presets that are compiled in: one line each.
 const PRESETS: &[(&str, &str)] = &[
+    ("cpu", include_str!("../../presets/cpu.ron")),
     ("disk", include_str!("../../presets/disk.ron")),
     ("disk-collapse", include_str!("../../presets/disk-collapse.ron")),
     ("disk-railway", include_str!("../../presets/disk-railway.ron")),
     ("disk-steady", include_str!("../../presets/disk-steady.ron")),
+    ("memory", include_str!("../../presets/memory.ron")),
     ("quick", include_str!("../../presets/quick.ron")),
     ("synthetic-collapse", include_str!("../../presets/synthetic-collapse.ron")),
 ];
@@ -78,11 +80,21 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
         if run.iterations == 0 {
             return Err(format!("runs[{i}].iterations: 0 would measure nothing; expected at least 1"));
         }
+        finite(run).map_err(|(field, why)| format!("runs[{i}].{field}: {why}"))?;
     }
     if let Some((name, roof)) = plan.roofs.iter().find(|(_, roof)| roof.value <= 0.0) {
         return Err(format!("roofs.{name}: `{roof}` is no roof; expected more than nothing"));
     }
     for (i, check) in plan.checks.iter().enumerate() {
+        for (field, limit) in [("at_least", check.at_least), ("at_most", check.at_most)] {
+            if let Some(Limit::OfRoof(share, _)) =
+                limit.filter(|l| !matches!(l, Limit::OfRoof(s, _) if s.is_finite() && *s > 0.0))
+            {
+                return Err(format!(
+                    "checks[{i}].{field}: `{share}` is no share of a roof; expected a number above 0, as 0.75"
+                ));
+            }
+        }
         let run = check.of.split('.').next().unwrap_or_default();
         if run != "*" && !plan.runs.iter().any(|r| &*r.name.0 == run) {
             let names: Vec<&str> = plan.runs.iter().map(|r| &*r.name.0).collect();
@@ -97,6 +109,27 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// RON reads `NaN` and `inf` for a number; no parameter means anything by them. The field, and what is wrong with it.
+fn finite(run: &Run) -> Result<(), (&'static str, String)> {
+    let steady = run
+        .until_steady
+        .iter()
+        .flat_map(|rule| [("until_steady.range", rule.range), ("until_steady.slope", rule.slope)]);
+    let mut numbers: Vec<(&str, f64)> = steady.collect();
+    if let Load::Synthetic(load) = &run.kernel {
+        numbers.push(("kernel.noise", load.noise));
+        match load.shape {
+            Shape::Drift { to } => numbers.push(("kernel.shape.to", to)),
+            Shape::Oscillate { low, .. } => numbers.push(("kernel.shape.low", low)),
+            _ => {}
+        }
+    }
+    match numbers.into_iter().find(|(_, number)| !number.is_finite()) {
+        Some((field, number)) => Err((field, format!("`{number}` is no number to reckon with; expected a finite one"))),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -5,10 +5,13 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::words;
-use crate::analysis::state::State;
+use crate::analysis::state::{RunState, State};
 use crate::session::client::Heard;
 use crate::vocab::event::{Event, Record};
+use crate::vocab::figure::Roof;
 use crate::vocab::line;
+use crate::vocab::name::RunName;
+use crate::vocab::plan::Plan;
 use crate::vocab::text::neutral;
 use crate::vocab::unit::short;
 use crate::vocab::verdict::{Decision, Verdict};
@@ -88,7 +91,8 @@ impl<W: Write> Printer<W> {
             }
             Event::NodeLost { why } => format!("node lost: {}", neutral(why)),
             Event::RunStarted(start) => {
-                let labels: Vec<String> = start.labels.iter().map(|(k, v)| format!("{k} {v}")).collect();
+                let labels = start.labels.iter().filter(|(name, _)| Roof::labelled(name).is_none());
+                let labels: Vec<String> = labels.map(|(name, value)| format!("{name} {value}")).collect();
                 format!("{:<16} begins: {}", start.run, neutral(&labels.join(", ")))
             }
             Event::IterationEnded { run, iteration, .. } => self.iteration(record, run, *iteration),
@@ -113,6 +117,8 @@ impl<W: Write> Printer<W> {
         let node = if self.state.nodes.len() > 1 { format!("{:<8} ", record.node) } else { String::new() };
         writeln!(self.out, "{}  {node}{text}", self.clock(record))?;
         match &record.event {
+            Event::RunStarted(start) => self.below(record, &start.run, words::roofs),
+            Event::RunEnded { run, .. } => self.below(record, run, words::utilisation),
             // What is over has been explained while it was open.
             Event::Found(finding) if finding.closed.is_none_or(|_| finding.said == record.at) => {
                 write!(self.out, "{}", words::reasons_below(finding))
@@ -121,13 +127,20 @@ impl<W: Write> Printer<W> {
         }
     }
 
+    /// Lines about a run, indented to stand below its own.
+    fn below(&mut self, record: &Record, run: &RunName, lines: fn(&Plan, &RunState) -> Vec<String>) -> io::Result<()> {
+        let (plan, run) = (self.state.opening.as_ref().map(|o| &o.plan), self.state.run(&record.node, run));
+        let Some((plan, run)) = plan.zip(run) else { return Ok(()) };
+        lines(plan, run).iter().try_for_each(|line| writeln!(self.out, "       {}", neutral(line)))
+    }
+
     /// Minutes, seconds and tenths since the session began.
     fn clock(&self, record: &Record) -> String {
         let tenths = self.state.clock(&record.node, record.at).0 / 100_000;
         format!("{:>3}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10)
     }
 
-    fn iteration(&self, record: &Record, run: &crate::vocab::name::RunName, iteration: u32) -> String {
+    fn iteration(&self, record: &Record, run: &RunName, iteration: u32) -> String {
         let Some(state) = self.state.run(&record.node, run) else { return String::new() };
         let mut text = format!("{run:<16} {iteration}/{}", state.iterations);
         let figures = state.done.last().map(|i| i.figures.as_slice()).unwrap_or_default();
@@ -135,6 +148,9 @@ impl<W: Write> Printer<W> {
         let main_first = figures.iter().filter(|f| f.name == main).chain(figures.iter().filter(|f| f.name != main));
         for figure in main_first.take(FIGURES) {
             let _ = write!(text, "  {} {}", figure.name, short(figure.quantity()));
+        }
+        if let Some(odd) = state.done.last().and_then(|last| words::odd(state, last)) {
+            let _ = write!(text, "  {odd}");
         }
         text
     }

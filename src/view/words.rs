@@ -3,11 +3,14 @@
 use std::fmt::Write as _;
 
 use crate::analysis::preflight::{Preflight, Weight};
-use crate::analysis::state::{RunState, State};
+use crate::analysis::roof::{self, Known};
+use crate::analysis::state::{IterationState, RunState, State};
 use crate::vocab::event::Outcome;
+use crate::vocab::figure::Roof;
 use crate::vocab::finding::{Cause, Finding, Severity};
 use crate::vocab::moment::Span;
 use crate::vocab::plan::Plan;
+use crate::vocab::stat;
 use crate::vocab::text::neutral;
 use crate::vocab::unit::{Quantity, Unit, short};
 use crate::vocab::verdict::Decision;
@@ -77,6 +80,58 @@ pub fn finding_line(finding: &Finding, onset: Span, said: Span) -> String {
     format!("{:<5} since {onset}, said at {said}: {}", finding.severity, neutral(&finding.sentence))
 }
 
+/// The roofs that a run is held against, a line each, and why one that its node looked for is not known.
+#[must_use]
+pub fn roofs(plan: &Plan, run: &RunState) -> Vec<String> {
+    let known = roof::of_run(plan, run);
+    let lines = known.iter().map(|roof| {
+        let (name, basis) = (roof.name, roof.basis.word());
+        format!("roof {name} {} {basis}: {}", short(roof.value), roof.source)
+    });
+    let labels = run.start.iter().flat_map(|start| &start.labels);
+    let unknown = labels.filter_map(|(label, why)| {
+        let (class, basis) = Roof::labelled(label)?;
+        // One that the plan gives is known in spite of the node.
+        let given = known.iter().any(|roof| roof.basis.word() == basis);
+        (!given).then(|| format!("roof {class} {basis} {why}"))
+    });
+    lines.chain(unknown).collect()
+}
+
+/// What share of each known roof a run has come to, by its mean: `82.1 % of measured cpu roof 59 GFLOPS`.
+#[must_use]
+pub fn utilisation(plan: &Plan, run: &RunState) -> Vec<String> {
+    let Some((figure, unit)) = roof::bounded(run) else { return Vec::new() };
+    let values: Vec<f64> = run.figure(figure).iter().map(|(value, ..)| *value).collect();
+    let Some(mean) = stat::mean(&values) else { return Vec::new() };
+    let line = |roof: Known<'_>| {
+        let (share, basis, name) = (100.0 * mean / roof.value.value, roof.basis.word(), roof.name);
+        format!(
+            "{figure} {}: {share:.1} % of {basis} {name} roof {}",
+            short(Quantity::new(mean, unit)),
+            short(roof.value)
+        )
+    };
+    roof::of_run(plan, run).into_iter().map(line).collect()
+}
+
+/// A clock lower than the best iteration's by more than this is worth a word.
+const SLOWER: f64 = 0.95;
+
+/// What was out of the ordinary on the node during an iteration; none where nothing was.
+#[must_use]
+pub fn odd(run: &RunState, iteration: &IterationState) -> Option<String> {
+    let node = &iteration.node;
+    let disturbed = node.taken.disturbs().map(|why| format!("disturbed: {why}"));
+    let hot = node.celsius.map_or_else(String::new, |celsius| format!(" at up to {celsius:.0} C"));
+    let throttled = (node.throttles > 0.0).then(|| format!("throttled {:.0} times{hot}", node.throttles));
+    let best = run.done.iter().filter_map(|i| i.node.megahertz).reduce(f64::max);
+    let slow = node.megahertz.zip(best).filter(|(clock, best)| *clock < best * SLOWER);
+    let slow = slow.map(|(clock, best)| format!("clock {clock:.0} MHz after {best:.0} MHz"));
+    let odd: Vec<String> = disturbed.into_iter().chain(throttled).chain(slow).collect();
+    (!odd.is_empty()).then(|| format!("[{}]", odd.join("; ")))
+}
+
 /// What a plan would do to its nodes, and what speaks against it.
 #[must_use]
 pub fn plan(plan: &Plan, preflight: &Preflight) -> String {
@@ -114,8 +169,12 @@ pub fn preflight(preflight: &Preflight) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::scenario::Scenario;
+    use crate::analysis::state::Meanwhile;
+    use crate::vocab::disturbed::Taken;
     use crate::vocab::finding::{Kind, Resource};
     use crate::vocab::moment::Moment;
+    use crate::vocab::plan::Basis;
 
     #[test]
     fn what_is_behind_a_finding_stands_below_it_and_nothing_below_one_that_is_only_told() {
@@ -136,5 +195,38 @@ mod tests {
         assert_eq!(findings(&state), expected);
         finding.severity = Severity::Info;
         assert!(reasons(&finding).is_empty());
+    }
+
+    #[test]
+    fn roofs_are_told_with_their_sources_and_utilisation_against_each() {
+        let mut told = Scenario::measuring(vec![]);
+        let start = told.state.runs[0].start.as_mut().unwrap();
+        let value = Quantity::new(200.0, Unit::MegabytesPerSecond);
+        start.roofs =
+            vec![Roof { name: "synthetic".to_owned(), value, basis: Basis::Measured, source: "by hand".to_owned() }];
+        start.labels.insert(Roof::label("synthetic", Basis::Nominal), "unknown: nobody knows".to_owned());
+        let told = told.end(150.0, Outcome::Sound);
+        let mut plan = told.state.opening.as_ref().unwrap().plan.clone();
+        let run = &told.state.runs[0];
+        let unknown = ["roof synthetic 200 MB/s measured: by hand", "roof synthetic nominal unknown: nobody knows"];
+        assert_eq!(roofs(&plan, run), unknown);
+        assert_eq!(utilisation(&plan, run), ["mb_per_s 150 MB/s: 75.0 % of measured synthetic roof 200 MB/s"]);
+        plan.roofs.insert("r".to_owned(), Quantity::new(300.0, Unit::MegabytesPerSecond));
+        assert_eq!(roofs(&plan, run)[1], "roof r 300 MB/s nominal: plan");
+        assert_eq!(utilisation(&plan, run)[1], "mb_per_s 150 MB/s: 50.0 % of nominal r roof 300 MB/s");
+    }
+
+    #[test]
+    fn only_what_is_out_of_the_ordinary_is_said_of_an_iteration() {
+        let told = Scenario::measuring(vec![]).end(150.0, Outcome::Sound);
+        let mut run = told.state.runs[0].clone();
+        let usual = Meanwhile { megahertz: Some(3000.0), celsius: Some(70.0), ..Meanwhile::default() };
+        run.done[0].node = usual.clone();
+        assert_eq!(odd(&run, &run.done[0]), None);
+        let taken = Taken { steal_percent: Some(7.0), throttled_percent: None };
+        let node = Meanwhile { megahertz: Some(2000.0), celsius: Some(97.0), throttles: 3.0, taken };
+        run.done.push(IterationState { node, ..run.done[0].clone() });
+        let said = "[disturbed: steal 7 %; throttled 3 times at up to 97 C; clock 2000 MHz after 3000 MHz]";
+        assert_eq!(odd(&run, &run.done[1]).as_deref(), Some(said));
     }
 }

@@ -42,3 +42,20 @@ pub struct Roof {
     /// Contract, preset, or the way it was measured.
     pub source: String,
 }
+
+impl Roof {
+    /// The label of a run that says why a roof of a class is not known: `roof_cpu_nominal`.
+    #[must_use]
+    pub fn label(class: &str, basis: Basis) -> String {
+        format!("{LABELS}{class}_{}", basis.word())
+    }
+
+    /// Class and basis of a label that says why a roof is not known; none for another label.
+    #[must_use]
+    pub fn labelled(label: &str) -> Option<(&str, &str)> {
+        label.strip_prefix(LABELS)?.rsplit_once('_')
+    }
+}
+
+/// What those labels begin with.
+const LABELS: &str = "roof_";

@@ -3,6 +3,7 @@
 //! Layer 0. Nothing here does I/O, starts a thread or knows the time of day; a word that needs one of these belongs elsewhere.
 
 pub mod disk;
+pub mod disturbed;
 pub mod event;
 pub mod fact;
 pub mod figure;

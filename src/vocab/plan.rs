@@ -55,6 +55,10 @@ pub struct Run {
     /// Ends the iterations before that number once their main figure is steady; a run that never is proves nothing.
     #[serde(default)]
     pub until_steady: Option<Steady>,
+    /// Iterations that others disturbed, by stolen time or by the CPU quota, are done again, at most so many in all. All stay in the
+    /// record; the figures are those of the undisturbed ones, once there are as many as were asked for.
+    #[serde(default)]
+    pub repeat_disturbed: u32,
     /// Directory in which a kernel that needs one puts its files, or a block device; the session's target when not given.
     #[serde(default)]
     pub target: Option<PathBuf>,
@@ -96,6 +100,7 @@ impl Run {
             kernel,
             iterations: one(),
             until_steady: None,
+            repeat_disturbed: 0,
             target: None,
             readonly: false,
             destroy: None,
@@ -304,6 +309,17 @@ pub enum Basis {
     Nominal,
     /// What this node could do just now. Never proves a contract: a throttled node lowers it too.
     Measured,
+}
+
+impl Basis {
+    /// `nominal`, `measured`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Nominal => "nominal",
+            Self::Measured => "measured",
+        }
+    }
 }
 
 /// The meaning of a check that does not hold.

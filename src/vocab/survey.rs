@@ -18,6 +18,12 @@ pub struct Survey {
     pub memory_available: u64,
     /// CPUs this process may use.
     pub cpus: u32,
+    /// CPUs that the kernel runs on; none when not known.
+    #[serde(default)]
+    pub cpus_online: Option<u32>,
+    /// CPUs' worth of time that the control groups' quota leaves this process; none where there is no quota.
+    #[serde(default)]
+    pub cpu_quota: Option<f64>,
     /// Load average of the last minute; remembers what is over, such as a build.
     pub load: f64,
     /// Share of the CPUs' time that was taken while the survey looked, in percent.

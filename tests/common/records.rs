@@ -317,6 +317,8 @@ fn surveyed() -> BoxedStrategy<Event> {
                 controller_cache: None,
                 raid_controllers: vec!["megaraid_sas at 0000:01:00.0".to_owned()],
                 cpus: 1,
+                cpus_online: Some(1),
+                cpu_quota: None,
                 load,
                 busy_percent: load,
                 root: true,

@@ -15,6 +15,7 @@
 //! | `no io_uring` | `kernel.io_uring_disabled` is 2 until the run has started | the value before |
 //! | `counted` | ext4 on a loop device and on a disk in memory, whose own counters are the reference | as with `throttle` |
 //! | `CPU` | a quota for the whole session; a busy neighbour in a heavier group; a load that one thread cannot make any faster | the groups go, the neighbour is killed |
+//! | `limits` | half a CPU; one CPU of several; 256 MiB of memory by a control group and by `RLIMIT_AS`; a worker that the kernel kills for memory | the groups go |
 //! | `network` | two network name spaces and a link shaped by `tbf`; the target sends what it stores over that link | the name spaces go, and the link with them |
 //!
 //! Whatever a rig changes is noted below `/run/shakedown-rig` before it is changed, with the step that undoes it. A test that
@@ -32,6 +33,7 @@ mod cpu;
 mod devices;
 mod errors;
 mod flagship;
+mod limits;
 mod medium;
 mod natural;
 mod network;

@@ -20,10 +20,12 @@ mod numa;
 mod place;
 pub mod raid;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::resources::Resources;
 use super::{cpuinfo, host};
+use crate::vocab::hardware::{CoreClass, Modules};
 use crate::vocab::node::Inventory;
 use crate::vocab::text::neutral;
 
@@ -77,6 +79,54 @@ pub(super) fn hangs_on_raid(root: &Path, name: &str) -> bool {
     disk::hangs_on_raid(root, name)
 }
 
+/// The modules of memory, as the firmware lists them.
+pub(super) fn memory_modules(root: &Path) -> Modules {
+    memory::modules(root)
+}
+
+/// CPUs that the kernel runs on.
+pub(super) fn online(root: &Path) -> Option<u32> {
+    cpu::Cpus::read(root, &host::text(&root.join("proc/cpuinfo")).unwrap_or_default()).count()
+}
+
+/// One CPU of each core that one of these is a thread of.
+pub(super) fn cores(root: &Path, cpus: &[usize]) -> Vec<usize> {
+    let siblings = |cpu: usize| {
+        let topology = root.join(format!("sys/devices/system/cpu/cpu{cpu}/topology"));
+        let told = ["core_cpus_list", "thread_siblings_list"].iter().find_map(|file| host::value(&topology.join(file)));
+        told.unwrap_or_else(|| cpu.to_string())
+    };
+    let mut seen = BTreeSet::new();
+    cpus.iter().copied().filter(|cpu| seen.insert(siblings(*cpu))).collect()
+}
+
+/// The CPUs that are small cores of a hybrid x86 processor.
+pub(super) fn efficient_cpus(root: &Path) -> BTreeSet<u32> {
+    let cpus = host::value(&root.join("sys/devices/cpu_atom/cpus")).unwrap_or_default();
+    list::parse(&cpus)
+}
+
+/// The cores of these CPUs by their kind, the strongest first: `8 performance, 4 efficient`; none where all of the node are alike.
+pub(super) fn kinds(root: &Path, cpus: &[usize]) -> Option<String> {
+    let cpuinfo = host::text(&root.join("proc/cpuinfo")).unwrap_or_default();
+    let classes = cpu::read(root, &cpuinfo, &cpu::Cpus::read(root, &cpuinfo)).classes;
+    let cores = cores(root, cpus);
+    let count = |listed: &str| {
+        let listed = list::parse(listed);
+        cores.iter().filter(|cpu| u32::try_from(**cpu).is_ok_and(|cpu| listed.contains(&cpu))).count()
+    };
+    let two = classes.len() == 2;
+    let name = |(place, class): (usize, &CoreClass)| match (class.name.as_str(), place) {
+        ("cpu_lowpower", _) => "low-power".to_owned(),
+        (_, 0) if two => "performance".to_owned(),
+        (_, 1) if two => "efficient".to_owned(),
+        (name, _) => name.to_owned(),
+    };
+    let told = classes.iter().enumerate().map(|it| format!("{} {}", count(&it.1.cpus), name(it)));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
 /// Serial number and model of a whole disk, by its name in sysfs, where they are told.
 pub(super) fn identity(root: &Path, name: &str) -> (Option<String>, Option<String>) {
     disk::identity(root, name)
@@ -102,6 +152,32 @@ mod tests {
 
     fn here() -> Resources {
         Resources { cpus: vec![0, 3], ..Resources::faked() }
+    }
+
+    #[test]
+    fn cores_of_two_kinds_are_counted_apart_and_their_threads_once() {
+        let cpu = "sys/devices/system/cpu";
+        let root = fake::root(&[
+            ("sys/devices/system/cpu/online", "0-5\n"),
+            ("sys/devices/cpu_core/cpus", "0-3\n"),
+            ("sys/devices/cpu_atom/cpus", "4-5\n"),
+        ]);
+        for (n, siblings) in ["0-1", "0-1", "2-3", "2-3", "4", "5"].into_iter().enumerate() {
+            fake::put(root.path(), &format!("{cpu}/cpu{n}/topology/core_cpus_list"), format!("{siblings}\n"));
+            fake::put(
+                root.path(),
+                &format!("{cpu}/cpu{n}/cpufreq/cpuinfo_max_freq"),
+                if n < 4 { "5000000" } else { "3800000" },
+            );
+        }
+        assert_eq!(kinds(root.path(), &[0, 1, 2, 3, 4, 5]).as_deref(), Some("2 performance, 2 efficient"));
+        assert_eq!(kinds(root.path(), &[1, 5]).as_deref(), Some("1 performance, 1 efficient"));
+        let arm = fake::root(&[("sys/devices/system/cpu/online", "0-2\n")]);
+        for (n, capacity) in ["1024", "1024", "446"].into_iter().enumerate() {
+            fake::put(arm.path(), &format!("{cpu}/cpu{n}/cpu_capacity"), capacity);
+        }
+        assert_eq!(kinds(arm.path(), &[0, 1, 2]).as_deref(), Some("2 performance, 1 efficient"));
+        assert_eq!(kinds(fake::root(&[("sys/devices/system/cpu/online", "0-5\n")]).path(), &[0]), None);
     }
 
     #[test]

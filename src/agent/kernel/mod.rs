@@ -11,7 +11,7 @@ mod random;
 pub mod signals;
 mod stream;
 mod synthetic;
-mod threads;
+pub(super) mod threads;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -57,6 +57,15 @@ pub struct Takes {
     pub loads: bool,
 }
 
+/// What a healthy node lets a kernel run against; the roof of that is told with the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ceiling {
+    /// Floating-point operations of double precision.
+    FloatingPoint,
+    /// What the memory bus moves.
+    Memory,
+}
+
 /// What a kernel counts, and what really runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
@@ -68,6 +77,8 @@ pub struct Description {
     pub labels: BTreeMap<String, String>,
     /// The command line of a well-known tool for the same work; empty when there is none.
     pub command: String,
+    /// What bounds it, where that has a roof.
+    pub bound: Option<Ceiling>,
 }
 
 /// The result of an iteration.

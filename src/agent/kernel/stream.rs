@@ -137,6 +137,7 @@ impl super::Kernel for Kernel {
                 self.cpus.len(),
                 self.array / 8
             ),
+            bound: Some(super::Ceiling::Memory),
         }
     }
 

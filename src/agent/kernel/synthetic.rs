@@ -195,6 +195,7 @@ impl super::Kernel for Kernel {
             lanes: Lanes { threads: 1, depth: 1, timed: false },
             labels,
             command: String::new(),
+            bound: None,
         }
     }
 

@@ -12,7 +12,7 @@ const SPINS: u32 = 4_000;
 
 /// A barrier that spins, so that a timed loop starts within a microsecond on all threads, and that can be broken.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(in crate::agent) struct Gate {
     parties: usize,
     arrived: AtomicUsize,
     turn: AtomicUsize,
@@ -21,12 +21,12 @@ pub(super) struct Gate {
 
 impl Gate {
     /// A gate that opens for so many threads.
-    pub(super) fn new(parties: usize) -> Self {
+    pub(in crate::agent) fn new(parties: usize) -> Self {
         Self { parties, arrived: AtomicUsize::new(0), turn: AtomicUsize::new(0), broken: AtomicBool::new(false) }
     }
 
     /// Waits for the others; false when the gate is broken and nothing more may be waited for.
-    pub(super) fn pass(&self) -> bool {
+    pub(in crate::agent) fn pass(&self) -> bool {
         let turn = self.turn.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.parties {
             self.arrived.store(0, Ordering::Relaxed);
@@ -64,7 +64,7 @@ impl Drop for Guard<'_> {
 ///
 /// All threads exist and are pinned before the first begins; `gate` must be made for as many as there are parts, and the
 /// work may pass it again. A thread that panics makes the whole [`KernelError::Broken`].
-pub(super) fn each<P: Send, T: Send>(
+pub(in crate::agent) fn each<P: Send, T: Send>(
     cpus: &[usize],
     gate: &Gate,
     parts: Vec<P>,
@@ -105,7 +105,7 @@ pub(super) fn each<P: Send, T: Send>(
 }
 
 /// The CPUs of `threads` threads: all of `cpus` when no number is asked for; more threads than CPUs share them.
-pub(super) fn choose(cpus: &[usize], threads: Option<u32>) -> Vec<usize> {
+pub(in crate::agent) fn choose(cpus: &[usize], threads: Option<u32>) -> Vec<usize> {
     let threads = threads.map_or(cpus.len(), |n| n as usize).max(1);
     cpus.iter().copied().cycle().take(threads).collect()
 }

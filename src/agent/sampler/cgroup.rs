@@ -71,9 +71,7 @@ fn files(root: &Path) -> Vec<Files> {
         let groups = cgroup::groups(root, controller).unwrap_or_default();
         groups.iter().flat_map(|group| names.iter().map(|name| group.join(name))).find(|path| path.is_file())
     };
-    let cpu = cgroup::groups(root, "cpu").unwrap_or_default();
-    let quotas = cpu.iter().filter_map(|group| Some((cgroup::cpu_quota(group)?, group)));
-    let tightest = quotas.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, group)| group.join("cpu.stat"));
+    let tightest = cgroup::tightest(root).map(|group| group.join("cpu.stat"));
     let files = Files {
         cpu: tightest.or_else(|| first("cpu", &["cpu.stat"])),
         memory: first("memory", &["memory.current", "memory.usage_in_bytes"]),

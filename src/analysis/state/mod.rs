@@ -11,6 +11,7 @@
 mod delta;
 mod device;
 mod host;
+mod iteration;
 mod rows;
 mod run;
 mod sum;
@@ -21,8 +22,9 @@ use std::collections::BTreeMap;
 pub use delta::Delta;
 pub use device::Device;
 pub use host::{CpuSeconds, Host};
+pub use iteration::{IterationState, Meanwhile};
 pub use rows::{ROWS, Row, rows_of};
-pub use run::{IterationState, MeterState, RunState, Status};
+pub use run::{MeterState, RunState, Status};
 
 use crate::vocab::event::{Event, Opening, Record};
 use crate::vocab::finding::Finding;
@@ -132,8 +134,8 @@ impl State {
             // Each of the others is about a run, which takes it in below, or only lets time pass.
             _ => {}
         }
-        for run in self.runs.iter_mut().filter(|r| r.node == record.node) {
-            run.apply(record);
+        if let Some(node) = self.nodes.get(&record.node) {
+            self.runs.iter_mut().filter(|r| r.node == record.node).for_each(|run| run.apply(record, &node.host));
         }
         // The host's last reading before a run is where the run's share of it begins.
         if matches!(record.event, Event::RunStarted(_)) {

@@ -1,10 +1,11 @@
 //! One run on one node: its phases, its meters as rates, its official figures, its end.
 
-use super::host::CpuSeconds;
+use super::host::{CpuSeconds, Host};
+use super::iteration::{IterationState, Mark};
 use crate::analysis::series::Series;
 use crate::analysis::signal::Steadiness;
+use crate::vocab::disturbed::Taken;
 use crate::vocab::event::{Event, MeterSpec, Outcome, Phase, Progress, Record, Start};
-use crate::vocab::figure::Figure;
 use crate::vocab::finding::{Finding, Kind};
 use crate::vocab::latency::Buckets;
 use crate::vocab::moment::{Moment, Span};
@@ -53,19 +54,6 @@ pub struct MeterState {
     pub total: u64,
 }
 
-/// One iteration that has given its figures.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IterationState {
-    /// From 1.
-    pub number: u32,
-    /// When its figures were said, on the node's clock.
-    pub ended: Moment,
-    /// The official figures.
-    pub figures: Vec<Figure>,
-    /// The record that holds them.
-    pub seq: u64,
-}
-
 /// A run on a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunState {
@@ -79,6 +67,8 @@ pub struct RunState {
     pub iterations: u32,
     /// The rule that ends its iterations early.
     pub until_steady: Option<Steady>,
+    /// How many disturbed iterations are done again.
+    pub repeat_disturbed: u32,
     /// Where it stands.
     pub status: Status,
     /// What the worker said when it took the run up.
@@ -105,6 +95,7 @@ pub struct RunState {
     cpu: Option<(CpuSeconds, CpuSeconds)>,
     cpu_settled: bool,
     steadiness: Steadiness,
+    mark: Mark,
 }
 
 impl RunState {
@@ -117,6 +108,7 @@ impl RunState {
             load: run.kernel.clone(),
             iterations: run.iterations,
             until_steady: run.until_steady,
+            repeat_disturbed: run.repeat_disturbed,
             status: Status::Waiting,
             start: None,
             started: None,
@@ -132,14 +124,18 @@ impl RunState {
             cpu: None,
             cpu_settled: false,
             steadiness: Steadiness::default(),
+            mark: Mark::default(),
         }
     }
 
-    /// Takes in a record of the run's node.
-    pub(super) fn apply(&mut self, record: &Record) {
+    /// Takes in a record of the run's node, whose counters stand like this.
+    pub(super) fn apply(&mut self, record: &Record, host: &Host) {
         match &record.event {
             Event::RunStarted(start) if start.run == self.name => self.begin(start, record.at),
             Event::Phase { run, iteration, phase } if *run == self.name => {
+                if self.iteration != *iteration {
+                    self.mark = Mark::set(host, record.at);
+                }
                 self.iteration = *iteration;
                 self.phase = Some((*phase, record.at));
                 self.base = self.progress.as_ref().map(|(at, progress)| (*at, progress.done.clone()));
@@ -147,7 +143,8 @@ impl RunState {
             Event::Progress(progress) if progress.run == self.name => self.progress(record.at, progress),
             Event::IterationEnded { run, iteration, figures, .. } if *run == self.name => {
                 let (number, figures) = (*iteration, figures.clone());
-                self.done.push(IterationState { number, ended: record.at, figures, seq: record.seq });
+                let node = self.mark.until(host, record.at);
+                self.done.push(IterationState { number, ended: record.at, figures, seq: record.seq, node });
             }
             Event::Found(finding) if finding.run.as_ref() == Some(&self.name) && disturbs(finding) => {
                 self.steadiness.clear();
@@ -274,7 +271,8 @@ impl RunState {
     /// The values of a figure over the iterations, with the records that hold them.
     ///
     /// `steal_percent` is derived: the share of the node's CPU time that the hypervisor gave to others while the run went on. Of a run
-    /// that goes on until it is steady, the figures are those of the rounds by which that is seen.
+    /// that goes on until it is steady, the figures are those of the rounds by which that is seen; of one that repeats what others
+    /// disturbed, those of the undisturbed iterations, once there are as many as were asked for.
     #[must_use]
     pub fn figure(&self, name: &str) -> Vec<(f64, Unit, u64)> {
         if name == "steal_percent" {
@@ -283,7 +281,23 @@ impl RunState {
         let value = |i: &IterationState| i.figures.iter().find(|f| f.name == name).map(|f| (f.value, f.unit, i.seq));
         let rounds = self.until_steady.map_or(self.done.len(), |rule| rule.rounds as usize);
         let from = self.done.len().saturating_sub(rounds);
-        self.done.iter().skip(from).filter_map(value).collect()
+        let counted = self.done.iter().skip(from);
+        let whole = |i: &&IterationState| i.node.taken.disturbs().is_none();
+        let replaced = self.until_steady.is_none()
+            && self.repeat_disturbed > 0
+            && self.done.iter().filter(whole).count() >= self.iterations as usize;
+        counted.filter(|i| !replaced || whole(i)).filter_map(value).collect()
+    }
+
+    /// How many iterations others disturbed, and how much at worst: `2 of 20 iterations disturbed: steal 7 %`; none when none was.
+    #[must_use]
+    pub fn disturbed(&self) -> Option<String> {
+        let disturbed: Vec<_> = self.done.iter().filter(|i| i.node.taken.disturbs().is_some()).collect();
+        let most = |of: fn(&Taken) -> Option<f64>| disturbed.iter().filter_map(|i| of(&i.node.taken)).reduce(f64::max);
+        let worst =
+            Taken { steal_percent: most(|t| t.steal_percent), throttled_percent: most(|t| t.throttled_percent) };
+        let (count, all) = (disturbed.len(), self.done.len());
+        worst.disturbs().map(|why| format!("{count} of {all} iterations disturbed: {why}"))
     }
 
     /// Whether a run that goes on until it is steady has become so, and why or why not; none for other runs.

@@ -6,6 +6,7 @@ use super::grid::Grid;
 use super::look::Brush;
 use super::pane::View;
 use super::plot::{self, Curve};
+use crate::analysis::roof;
 use crate::analysis::series::Point;
 use crate::analysis::state::{MeterState, RunState, Status};
 use crate::view::format;
@@ -13,7 +14,7 @@ use crate::view::theme::Role;
 use crate::vocab::event::Outcome;
 use crate::vocab::latency::Buckets;
 use crate::vocab::moment::Span;
-use crate::vocab::plan::{Basis, Check, Limit, Load, Plan};
+use crate::vocab::plan::{Check, Limit, Plan};
 use crate::vocab::stat;
 use crate::vocab::unit::Unit;
 
@@ -112,8 +113,8 @@ fn lines(plan: &Plan, run: &RunState, figure: &str) -> Vec<Line> {
             Some(Line { value: quantity.value, label: format!("{word} {}", format::number(quantity.value)) })
         }
         Limit::OfRoof(share, basis) => {
-            let value = roof(plan, run, figure, basis)? * share;
-            let of = if basis == Basis::Nominal { "nominal" } else { "measured" };
+            let value = roof::find(plan, run, figure, basis).ok()?.value.value * share;
+            let of = basis.word();
             let percent = format::number(share * 100.0);
             Some(Line { value, label: format!("{word} {} = {percent} % {of}", format::number(value)) })
         }
@@ -125,23 +126,6 @@ fn lines(plan: &Plan, run: &RunState, figure: &str) -> Vec<Line> {
         ]
     };
     plan.checks.iter().filter(meant).flat_map(both).flatten().collect()
-}
-
-/// The roof of a figure: by the run's figure, the figure, or the class of its kernel; a nominal one first from the plan.
-fn roof(plan: &Plan, run: &RunState, figure: &str, basis: Basis) -> Option<f64> {
-    let class = match run.load {
-        Load::Linpack(_) | Load::Integer(_) => "cpu",
-        Load::Stream(_) => "memory",
-        Load::Disk(_) => "disk",
-        Load::Synthetic(_) => "synthetic",
-    };
-    let names = [&format!("{}.{figure}", run.name), figure, class];
-    let planned = || names.iter().find_map(|n| plan.roofs.get(*n)).map(|q| q.value).filter(|_| basis == Basis::Nominal);
-    let told = || {
-        let roofs = &run.start.as_ref()?.roofs;
-        names.iter().find_map(|n| roofs.iter().find(|r| r.name == *n && r.basis == basis)).map(|r| r.value.value)
-    };
-    planned().or_else(told)
 }
 
 /// Lays the ground below the curve, where the theme has one and no finding has its own.

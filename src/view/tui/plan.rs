@@ -6,6 +6,7 @@ use super::axis::Axis;
 use super::look::{Brush, Signs};
 use super::pane::{Pane, Rows, View};
 use super::plot;
+use crate::analysis::roof;
 use crate::analysis::state::{RunState, Status};
 use crate::view::format;
 use crate::view::theme::Role;
@@ -24,6 +25,10 @@ const WIDE: u16 = 58;
 const SPARK: u16 = 5;
 /// Columns of the shape of a rate, at most.
 const LONGEST: u16 = 60;
+/// Columns of a run that has room for a share of its roof as well.
+const AMPLE: u16 = 78;
+/// Columns of a share of a roof.
+const SHARE: u16 = 10;
 /// Columns of a figure with its unit.
 const FIGURE: usize = 12;
 
@@ -113,7 +118,8 @@ fn entry(view: &View<'_>, run: &RunState, cell: Rect, brush: &mut Brush<'_>) {
     let (sign, word, short, role) = appearance(view, run, signs);
     let wide = cell.width >= WIDE;
     let word_columns: u16 = if wide { 9 } else { 5 };
-    let figure_columns = FIGURE as u16 + 1;
+    let roof_columns: u16 = if cell.width >= AMPLE && has_roofs(view) { SHARE } else { 0 };
+    let figure_columns = FIGURE as u16 + 1 + roof_columns;
     let steps_columns: u16 = if wide { 8 } else { 0 };
     let fixed = 3 + word_columns + figure_columns + steps_columns + 1;
     let longest = view.state.runs.iter().map(|r| format::width(&name(view, r)) as u16 + 2).max().unwrap_or(0);
@@ -134,8 +140,27 @@ fn entry(view: &View<'_>, run: &RunState, cell: Rect, brush: &mut Brush<'_>) {
     }
     let (figure, figure_role) = figure(run);
     brush.text((x, cell.y), &format::right(&figure, FIGURE), figure_role, FIGURE as u16);
+    if let (Some(share), 1..) = (share(view, run), roof_columns) {
+        brush.text((x + FIGURE as u16, cell.y), &format::right(&share, usize::from(SHARE)), Role::Dim, SHARE);
+    }
     x += figure_columns;
     brush.text((x, cell.y), &spark(run, usize::from(spark_columns), signs), Role::Series, spark_columns);
+}
+
+/// What share of its roof a run has come to, of the nominal one where that is known: `82 % nom`.
+fn share(view: &View<'_>, run: &RunState) -> Option<String> {
+    let plan = view.state.opening.as_ref().map(|o| &o.plan)?;
+    let (name, _) = roof::bounded(run).filter(|_| run.is_over())?;
+    let mean = stat::mean(&run.figure(name).iter().map(|(value, ..)| *value).collect::<Vec<_>>())?;
+    let roof = roof::of_run(plan, run).pop()?;
+    let basis = &roof.basis.word()[..3];
+    Some(format!("{:.0} % {basis}", 100.0 * mean / roof.value.value))
+}
+
+/// Whether any run has something to stand in the column of shares, or will have.
+fn has_roofs(view: &View<'_>) -> bool {
+    let plan = view.state.opening.as_ref().map(|o| &o.plan);
+    plan.is_some_and(|plan| view.state.runs.iter().any(|run| !roof::of_run(plan, run).is_empty()))
 }
 
 /// The live rate while a run goes on, else the median of its official figures.

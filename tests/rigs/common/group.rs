@@ -10,6 +10,7 @@ use super::undo::{PREFIX, Step, Undo};
 pub(crate) enum Controller {
     Io,
     Cpu,
+    Memory,
 }
 
 /// The limits of one device.
@@ -30,7 +31,11 @@ pub(crate) struct Group {
 impl Group {
     pub(crate) fn new(controller: Controller, name: &str) -> Result<Self, String> {
         let base = Path::new("/sys/fs/cgroup");
-        let (first, second) = if controller == Controller::Io { ("blkio", "io") } else { ("cpu", "cpu") };
+        let (first, second) = match controller {
+            Controller::Io => ("blkio", "io"),
+            Controller::Cpu => ("cpu", "cpu"),
+            Controller::Memory => ("memory", "memory"),
+        };
         let unified = !base.join(first).join("cgroup.procs").exists();
         if unified {
             let controllers = fs::read_to_string(base.join("cgroup.subtree_control")).unwrap_or_default();
@@ -79,6 +84,19 @@ impl Group {
             return self.put("cpu.max", &format!("{quota} 100000"));
         }
         self.put("cpu.cfs_quota_us", &quota.to_string())
+    }
+
+    /// Gives so many bytes of memory, and no swap beside it where that can be limited.
+    pub(crate) fn memory(&self, bytes: u64) -> Result<(), String> {
+        let (most, swap) = if self.unified {
+            ("memory.max", ("memory.swap.max", 0))
+        } else {
+            ("memory.limit_in_bytes", ("memory.memsw.limit_in_bytes", bytes))
+        };
+        self.put(most, &bytes.to_string())?;
+        // Kernels without accounting of swap have no such file.
+        let _ = self.put(swap.0, &swap.1.to_string());
+        Ok(())
     }
 
     /// The weight against other groups; 1024 is that of a group to which nothing was done.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use shakedown::analysis::detect::redetect;
 use shakedown::analysis::state::State;
-use shakedown::vocab::event::{Event, Outcome, Phase, Record};
+use shakedown::vocab::event::{Event, Outcome, Phase, Record, Start};
 use shakedown::vocab::finding::{Finding, Kind};
 use shakedown::vocab::moment::{Moment, Span};
 
@@ -84,6 +84,12 @@ impl<'a> Scene<'a> {
     /// Held to this and not to a level rate, where a rig is not about the rate and others work on the machine.
     pub(crate) fn held_to(mut self, checks: &'static str) -> Self {
         self.checks = checks;
+        self
+    }
+
+    /// Followed by this run, in RON.
+    pub(crate) fn then(mut self, run: &str) -> Self {
+        self.run = format!("{}, {run}", self.run);
         self
     }
 
@@ -249,6 +255,15 @@ impl Account {
     /// How the run ended; none when nothing was started.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         program::ends(&self.records).pop().map(|(_, outcome)| outcome)
+    }
+
+    /// What the worker said when it took the run up.
+    pub(crate) fn began(&self) -> &Start {
+        let mut starts = self.records.iter().filter_map(|r| match &r.event {
+            Event::RunStarted(start) => Some(&**start),
+            _ => None,
+        });
+        starts.next().unwrap_or_else(|| panic!("nothing was begun: {}", self.line()))
     }
 
     /// When the measuring of the first iteration began.

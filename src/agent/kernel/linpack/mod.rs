@@ -120,6 +120,7 @@ impl super::Kernel for Kernel {
             lanes: Lanes { threads: self.cpus.len(), depth: 0, timed: false },
             labels: labels.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<BTreeMap<_, _>>(),
             command: format!("OMP_NUM_THREADS={} xhpl  # N={} NB={WIDTH} P=Q=1", self.cpus.len(), self.system.n),
+            bound: Some(super::Ceiling::FloatingPoint),
         }
     }
 

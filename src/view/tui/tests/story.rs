@@ -159,6 +159,8 @@ impl Story {
             controller_cache: None,
             raid_controllers: vec![],
             cpus: 8,
+            cpus_online: Some(8),
+            cpu_quota: None,
             load: 0.1,
             busy_percent: 0.0,
             root: true,
