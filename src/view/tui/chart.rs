@@ -131,7 +131,7 @@ fn lines(plan: &Plan, run: &RunState, figure: &str) -> Vec<Line> {
 fn roof(plan: &Plan, run: &RunState, figure: &str, basis: Basis) -> Option<f64> {
     let class = match run.load {
         Load::Linpack(_) | Load::Integer(_) => "cpu",
-        Load::Stream(_) => "memory",
+        Load::Stream(_) | Load::Memory(_) | Load::MemoryLatency(_) => "memory",
         Load::Disk(_) => "disk",
         Load::Synthetic(_) => "synthetic",
     };
