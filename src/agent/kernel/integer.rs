@@ -128,7 +128,7 @@ fn event(limit: u64, stop: &Stop) -> Option<u64> {
 ///
 /// Instruction for instruction what the distributions' builds of sysbench 1.0.20 do for each divisor: it is converted and held
 /// against the root as a double, and divides 64 bits whatever the operands. A compiler would compare whole numbers, and might divide
-/// 32 bits where they are small enough: 2 to 4 % more events on Zen 4, of other work.
+/// 32 bits where they are small enough: on Zen 4 some 4 % more events, of less work each.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn first_divisor(candidate: u64, root: f64) -> u64 {

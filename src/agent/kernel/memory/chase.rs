@@ -77,24 +77,19 @@ impl Kernel {
     /// As many loads as there are nodes. The last one must lead back to the start, and no other may: there is no shorter cycle then;
     /// and by the sum of their places, which are all different then, they must have been the nodes and no words between.
     fn round(&self, links: &[u64], lane: &Lane, stop: &Stop) -> Result<(), KernelError> {
-        let (mut at, mut sum, mut starts, mut left) = (0, 0_u64, 0_u64, self.nodes);
+        let (mut way, mut left) = (Way::default(), self.nodes);
         while left > 0 {
             stop.check()?;
             let batch = left.min(BATCH);
-            for _ in 0..batch {
-                let Some(next) = links.get(at as usize) else {
-                    return Err(self.corrupt(&format!("a link leads to {at}, outside")));
-                };
-                at = *next;
-                sum = sum.wrapping_add(at);
-                starts += u64::from(at == 0);
+            if !way.follow(links, batch) {
+                return Err(self.corrupt(&format!("one leads to {}, outside", way.at)));
             }
             lane.add(0, batch as u64);
             left -= batch;
         }
         let nodes = self.nodes as u64;
         let right = (NODE as u64 / 2).wrapping_mul(nodes).wrapping_mul(nodes - 1);
-        if (at, starts, sum) == (0, 1, right) {
+        if (way.at, way.starts, way.sum) == (0, 1, right) {
             Ok(())
         } else {
             Err(self.corrupt("a round did not pass all of them once"))
@@ -103,6 +98,37 @@ impl Kernel {
 
     fn corrupt(&self, what: &str) -> KernelError {
         KernelError::Corrupt(format!("the links through {} nodes are not those made: {what}", self.nodes))
+    }
+}
+
+/// How far a round has come.
+#[derive(Default)]
+struct Way {
+    at: u64,
+    /// Of all places so far.
+    sum: u64,
+    /// How often it was at the start again.
+    starts: u64,
+}
+
+impl Way {
+    /// So many loads on; false, and where it was to go, where a link leads outside.
+    ///
+    /// Not part of its caller, where the compiler keeps the place in memory: a load and a store more on the way to each address.
+    #[inline(never)]
+    fn follow(&mut self, links: &[u64], loads: usize) -> bool {
+        let Self { mut at, mut sum, mut starts } = *self;
+        for _ in 0..loads {
+            let Some(next) = links.get(at as usize) else {
+                self.at = at;
+                return false;
+            };
+            at = *next;
+            sum = sum.wrapping_add(at);
+            starts += u64::from(at == 0);
+        }
+        *self = Self { at, sum, starts };
+        true
     }
 }
 

@@ -5,9 +5,9 @@
 //! blocks are, and then say nothing of memory. Its random access draws a place for each word; here whole blocks come in random order.
 //! Writes are counted once, though a line is read before it is written.
 
+mod block;
 pub(super) mod chase;
 mod slice;
-mod wide;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,7 +24,6 @@ use crate::vocab::plan::{Memory, MemoryAccess, MemoryOperation};
 use crate::vocab::size::ByteSize;
 use crate::vocab::unit::Unit;
 use slice::{Shape, Share, Slice};
-use wide::Wide;
 
 /// A line of the cache, on nearly every machine: less than one is not moved.
 const LINE: u64 = 64;
@@ -40,7 +39,6 @@ pub(super) struct Kernel {
     memory: u64,
     cpus: Vec<usize>,
     slices: Vec<Slice>,
-    wide: Wide,
 }
 
 impl Kernel {
@@ -62,7 +60,7 @@ impl Kernel {
         }
         let fits_in = area::fits_in(node, &cpus, blocks * block);
         let (load, memory) = (load.clone(), node.memory);
-        Ok(Self { load, seed, blocks, why, fits_in, memory, cpus, slices: Vec::new(), wide: Wide::here() })
+        Ok(Self { load, seed, blocks, why, fits_in, memory, cpus, slices: Vec::new() })
     }
 
     /// Bytes that are read or written in a round.
@@ -152,15 +150,15 @@ impl super::Kernel for Kernel {
 
     fn iterate(&mut self, meter: &Meter, stop: &Stop) -> Result<Measured, KernelError> {
         meter.phase(Phase::Measure);
-        let (time, wide) = (Duration::from(self.load.time), self.wide);
+        let time = Duration::from(self.load.time);
         let gate = Gate::new(self.cpus.len());
         let slices: Vec<&mut Slice> = self.slices.iter_mut().collect();
-        let shares = each(&self.cpus, &gate, slices, |i, slice| slice.work(wide, time, meter.lane(i), stop))?;
+        let shares = each(&self.cpus, &gate, slices, |i, slice| slice.work(time, meter.lane(i), stop))?;
         stop.check()?;
         meter.phase(Phase::Verify);
         self.corrupt(shares.iter().map(|share| share.wrong))?;
         let slices: Vec<&Slice> = self.slices.iter().collect();
-        let wrong = each(&self.cpus, &Gate::new(slices.len()), slices, |_, slice| slice.verify(wide, stop))?;
+        let wrong = each(&self.cpus, &Gate::new(slices.len()), slices, |_, slice| slice.verify(stop))?;
         stop.check()?;
         self.corrupt(wrong)?;
         Ok(self.result(&shares))

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::wide::Wide;
+use super::block::{fill, sum};
 use crate::agent::kernel::Stop;
 use crate::agent::kernel::pages::Pages;
 use crate::agent::kernel::random::split_mix;
@@ -72,18 +72,18 @@ impl Slice {
     }
 
     /// Goes through blocks from where it was until the time is up or it is stopped.
-    pub(super) fn work(&mut self, wide: Wide, time: Duration, lane: &Lane, stop: &Stop) -> Share {
+    pub(super) fn work(&mut self, time: Duration, lane: &Lane, stop: &Stop) -> Share {
         let start = Instant::now();
         let mut share = Share { bytes: 0, elapsed: Duration::ZERO, wrong: None };
         let mut fresh = 0;
         loop {
             let block = self.at(self.done);
             let words = &mut self.pages.write::<u64>()[block * self.block..][..self.block];
-            let mut sum = 0_u64;
+            let mut read = 0_u64;
             for chunk in words.chunks_mut(CHUNK / 8) {
                 match self.operation {
-                    MemoryOperation::Read => sum = sum.wrapping_add((wide.sum)(chunk)),
-                    MemoryOperation::Write => (wide.fill)(chunk, put(self.round)),
+                    MemoryOperation::Read => read = read.wrapping_add(sum(chunk)),
+                    MemoryOperation::Write => fill(chunk, put(self.round)),
                 }
                 fresh += size_of_val(chunk);
                 if fresh < CHUNK {
@@ -96,7 +96,7 @@ impl Slice {
                     return share;
                 }
             }
-            if self.operation == MemoryOperation::Read && sum != self.right(block) {
+            if self.operation == MemoryOperation::Read && read != self.right(block) {
                 share.wrong.get_or_insert(block);
             }
             self.done += 1;
@@ -118,14 +118,14 @@ impl Slice {
     }
 
     /// Reads back what was written; the first block that holds something else.
-    pub(super) fn verify(&self, wide: Wide, stop: &Stop) -> Option<usize> {
+    pub(super) fn verify(&self, stop: &Stop) -> Option<usize> {
         let words = self.pages.read::<u64>();
         let is_wrong = |place: &usize| {
             let block = self.at(*place);
             let words = &words[block * self.block..][..self.block];
             match self.operation {
                 MemoryOperation::Read => {
-                    let sums = words.chunks(CHUNK / 8).take_while(|_| !stop.asked()).map(wide.sum);
+                    let sums = words.chunks(CHUNK / 8).take_while(|_| !stop.asked()).map(sum);
                     sums.fold(0, u64::wrapping_add) != self.right(block) && !stop.asked()
                 }
                 MemoryOperation::Write => {
@@ -208,18 +208,18 @@ mod tests {
                 operation: if writes { MemoryOperation::Write } else { MemoryOperation::Read },
                 access: if random { MemoryAccess::Random } else { MemoryAccess::Sequential },
             };
-            let (meter, stop, wide) = (meter(), Stop::default(), Wide::here());
+            let (meter, stop) = (meter(), Stop::default());
             let mut slice = Slice::new(shape, 5, &stop).unwrap();
-            prop_assert_eq!(slice.verify(wide, &stop), None);
-            let share = slice.work(wide, Duration::ZERO, meter.lane(0), &stop);
+            prop_assert_eq!(slice.verify(&stop), None);
+            let share = slice.work(Duration::ZERO, meter.lane(0), &stop);
             prop_assert_eq!(share.wrong, None);
             prop_assert!(share.bytes >= CHUNK as u64 && share.bytes.is_multiple_of(words as u64 * 8));
             prop_assert_eq!(share.bytes, meter.read(crate::clock::now(), false).done[0]);
-            prop_assert_eq!(slice.verify(wide, &stop), None);
+            prop_assert_eq!(slice.verify(&stop), None);
             let word = at.index(words * blocks);
             slice.flip(word);
-            prop_assert_eq!(slice.verify(wide, &stop), Some(word / words));
-            let share = slice.work(wide, Duration::ZERO, meter.lane(0), &stop);
+            prop_assert_eq!(slice.verify(&stop), Some(word / words));
+            let share = slice.work(Duration::ZERO, meter.lane(0), &stop);
             prop_assert!(writes || share.wrong == Some(word / words));
         }
     }
@@ -228,12 +228,12 @@ mod tests {
     fn a_large_block_goes_in_chunks_and_a_stop_ends_it_within() {
         let shape =
             Shape { block: 5 * CHUNK / 2, blocks: 1, operation: MemoryOperation::Read, access: MemoryAccess::Random };
-        let (meter, stop, wide) = (meter(), Stop::default(), Wide::here());
+        let (meter, stop) = (meter(), Stop::default());
         let mut slice = Slice::new(shape, 5, &stop).unwrap();
-        let share = slice.work(wide, Duration::ZERO, meter.lane(0), &stop);
+        let share = slice.work(Duration::ZERO, meter.lane(0), &stop);
         assert_eq!((share.bytes, share.wrong), (5 * CHUNK as u64 / 2, None));
         stop.ask();
-        assert_eq!(slice.work(wide, Duration::from_secs(9), meter.lane(0), &stop).bytes, CHUNK as u64);
-        assert_eq!(slice.verify(wide, &stop), None);
+        assert_eq!(slice.work(Duration::from_secs(9), meter.lane(0), &stop).bytes, CHUNK as u64);
+        assert_eq!(slice.verify(&stop), None);
     }
 }
