@@ -63,7 +63,7 @@ fn iterate(
         description.meters.first().map(|m| m.figure.clone().unwrap_or_else(|| m.name.clone())).unwrap_or_default();
     let meter = Arc::new(Meter::new(run.name.clone(), description.meters.len(), description.lanes, voice.clone()));
     let on_disk = kernel.takes().disk > 0 || run.is_raw();
-    voice.say(Event::RunStarted(Box::new(start(description, node, work, (on_disk, stop)))));
+    voice.say(Event::RunStarted(Box::new(start(description, node, work, (on_disk, stop))?)));
     let _reader = Reader::start(Arc::clone(&meter), voice.clone());
     meter.phase(Phase::Prepare);
     kernel.prepare(&meter, stop)?;
@@ -105,13 +105,19 @@ fn one(kernel: &mut dyn Kernel, meter: &Meter, stop: &Stop) -> Result<(u32, Meas
     Ok((iteration, measured))
 }
 
-fn start(description: Description, node: &Resources, work: &Work, (on_disk, stop): (bool, &Stop)) -> Start {
+fn start(
+    description: Description,
+    node: &Resources,
+    work: &Work,
+    (on_disk, stop): (bool, &Stop),
+) -> Result<Start, KernelError> {
     let root = Path::new(ROOT);
     let mut labels = description.labels;
     labels.extend(work.labels.clone());
     let limited_to = limit(&conditions::read(root));
     labels.extend(limited_to.clone().map(|limit| ("limited_to".to_owned(), limit)));
-    let cpus = choose(&node.cpus, u32::try_from(description.lanes.threads).ok());
+    let threads = u32::try_from(description.lanes.threads).ok().filter(|_| !on_disk);
+    let cpus = choose(&node.cpus, threads)?;
     if on_disk {
         let target = target_of(work.run.target.as_deref());
         if let Some(device) = survey::device_below(&work.run, &target, root) {
@@ -126,7 +132,7 @@ fn start(description: Description, node: &Resources, work: &Work, (on_disk, stop
     let unknown =
         told.unknown.into_iter().map(|(basis, why)| (Roof::label(told.name, basis), format!("unknown: {why}")));
     labels.extend(unknown);
-    Start {
+    Ok(Start {
         run: work.run.name.clone(),
         iterations: work.run.iterations,
         meters: description.meters,
@@ -134,7 +140,7 @@ fn start(description: Description, node: &Resources, work: &Work, (on_disk, stop
         labels,
         command: description.command,
         deadline: work.deadline,
-    }
+    })
 }
 
 /// What keeps this process from the whole node: a CPU quota, or fewer CPUs than there are. A figure without it would be taken for
@@ -248,7 +254,7 @@ mod tests {
         let work = Work { run: Run { iterations: 1, ..Run::new("cpu", linpack) }, ..synthetic(Shape::Level) };
         let node = Resources::here(Path::new(ROOT));
         let kernel = kernel::build(&work.run, Path::new("/var/tmp"), &node).unwrap();
-        let start = start(kernel.describe(), &node, &work, (false, &Stop::default()));
+        let start = start(kernel.describe(), &node, &work, (false, &Stop::default())).unwrap();
         let measured = start.roofs.iter().find(|r| r.basis == Basis::Measured).unwrap();
         assert!(measured.name == "cpu" && measured.value.value > 0.0 && measured.source.starts_with("FMA loop"));
         let nominal = start.roofs.iter().any(|r| r.basis == Basis::Nominal);

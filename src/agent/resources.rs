@@ -1,8 +1,11 @@
 //! What a kernel may size itself by: the CPUs, the memory and the caches that this process can really have.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
+
+use super::inventory::list;
 
 /// What this process can have of the node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +16,8 @@ pub struct Resources {
     pub memory: u64,
     /// Bytes of all last-level caches together; none when sysfs does not say.
     pub caches: Option<u64>,
+    /// The caches that hold data, each once; empty when sysfs does not say.
+    pub data_caches: Vec<DataCache>,
     /// Bytes of a memory page.
     pub page: usize,
     /// Bytes of memory in all, which can become page cache; none where `/proc/meminfo` does not say.
@@ -21,14 +26,27 @@ pub struct Resources {
     pub controller_cache: Option<u64>,
 }
 
+/// One cache for data, or for data and instructions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataCache {
+    /// 1 is the nearest to its CPUs.
+    pub level: u32,
+    /// How large it is.
+    pub bytes: u64,
+    /// The CPUs that share it.
+    pub cpus: BTreeSet<u32>,
+}
+
 impl Resources {
     /// Reads them; `root` stands for `/` so that a machine can be faked.
     #[must_use]
     pub fn here(root: &Path) -> Self {
+        let data_caches = data_caches(root);
         Self {
             cpus: affinity(),
             memory: memory(root),
-            caches: last_level_caches(root),
+            caches: last_level(&data_caches),
+            data_caches,
             page: rustix::param::page_size(),
             total: told(root, "MemTotal:"),
             controller_cache: None,
@@ -40,7 +58,15 @@ impl Resources {
 impl Resources {
     /// Those of a small machine, for tests that need some.
     pub(super) fn faked() -> Self {
-        Self { cpus: vec![0], memory: 1 << 30, caches: None, page: 4096, total: None, controller_cache: None }
+        Self {
+            cpus: vec![0],
+            memory: 1 << 30,
+            caches: None,
+            data_caches: Vec::new(),
+            page: 4096,
+            total: None,
+            controller_cache: None,
+        }
     }
 }
 
@@ -104,25 +130,29 @@ fn address_room(root: &Path) -> Option<u64> {
     Some(limit.saturating_sub(pages.saturating_mul(rustix::param::page_size() as u64)))
 }
 
-fn last_level_caches(root: &Path) -> Option<u64> {
-    let mut seen = std::collections::BTreeMap::new();
-    for cpu in std::fs::read_dir(root.join("sys/devices/system/cpu")).ok()?.flatten() {
-        let mut best: Option<(u32, String, u64)> = None;
+fn data_caches(root: &Path) -> Vec<DataCache> {
+    let mut found: Vec<DataCache> = Vec::new();
+    for cpu in std::fs::read_dir(root.join("sys/devices/system/cpu")).into_iter().flatten().flatten() {
         for index in std::fs::read_dir(cpu.path().join("cache")).into_iter().flatten().flatten() {
             let read = |file: &str| Some(std::fs::read_to_string(index.path().join(file)).ok()?.trim().to_owned());
             let (Some(level), Some(size), Some(shared)) = (read("level"), read("size"), read("shared_cpu_list")) else {
                 continue;
             };
-            let (Ok(level), Some(size)) = (level.parse::<u32>(), kib(&size)) else { continue };
-            if read("type").is_none_or(|t| t != "Instruction") && best.as_ref().is_none_or(|b| b.0 < level) {
-                best = Some((level, shared, size));
+            let (Ok(level), Some(bytes)) = (level.parse(), kib(&size)) else { continue };
+            let cache = DataCache { level, bytes, cpus: list::parse(&shared) };
+            let same = |other: &DataCache| (other.level, &other.cpus) == (cache.level, &cache.cpus);
+            if read("type").is_none_or(|t| t != "Instruction") && !found.iter().any(same) {
+                found.push(cache);
             }
         }
-        if let Some((level, shared, size)) = best {
-            seen.insert((level, shared), size);
-        }
     }
-    let total: u64 = seen.values().sum();
+    found
+}
+
+/// Bytes of those behind which there is no other.
+fn last_level(caches: &[DataCache]) -> Option<u64> {
+    let behind = |cache: &DataCache| caches.iter().any(|c| c.level > cache.level && !c.cpus.is_disjoint(&cache.cpus));
+    let total = caches.iter().filter(|cache| !behind(cache)).map(|cache| cache.bytes).sum();
     (total > 0).then_some(total)
 }
 
@@ -160,6 +190,13 @@ mod tests {
             put(&format!("{base}/size"), "32768K\n");
             put(&format!("{base}/shared_cpu_list"), "0-1\n");
             put(&format!("{base}/type"), "Unified\n");
+            for (index, kind) in [(0, "Data"), (1, "Instruction")] {
+                let base = format!("sys/devices/system/cpu/cpu{cpu}/cache/index{index}");
+                put(&format!("{base}/level"), "1\n");
+                put(&format!("{base}/size"), "48K\n");
+                put(&format!("{base}/shared_cpu_list"), &format!("{cpu}\n"));
+                put(&format!("{base}/type"), kind);
+            }
         }
         put("proc/meminfo", "MemTotal: 2000000 kB\nMemAvailable: 1000000 kB\n");
         put("proc/self/cgroup", "4:memory:/box\n0::/\n");
@@ -167,6 +204,9 @@ mod tests {
         put("sys/fs/cgroup/memory/box/memory.usage_in_bytes", "68435456\n");
         let faked = Resources::here(root.path());
         assert_eq!(faked.caches, Some(32 << 20));
+        let mut caches: Vec<_> = faked.data_caches.iter().map(|c| (c.level, c.bytes >> 10, c.cpus.len())).collect();
+        caches.sort_unstable();
+        assert_eq!(caches, [(1, 48, 1), (1, 48, 1), (3, 32 << 10, 2)]);
         assert_eq!(faked.memory, 200_000_000);
     }
 }

@@ -23,7 +23,7 @@ pub struct Known<'a> {
 pub fn class(load: &Load) -> &'static str {
     match load {
         Load::Linpack(_) | Load::Integer(_) => "cpu",
-        Load::Stream(_) => "memory",
+        Load::Stream(_) | Load::Memory(_) | Load::MemoryLatency(_) => "memory",
         Load::Disk(_) => "disk",
         Load::Synthetic(_) => "synthetic",
     }

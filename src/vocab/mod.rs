@@ -11,6 +11,7 @@ pub mod finding;
 pub mod hardware;
 pub mod latency;
 pub mod line;
+pub mod memory;
 pub mod moment;
 pub mod name;
 pub mod node;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::disk::{Bound, CONTROLLER_CACHE, Content, Disk, EngineChoice, Layout, Pattern, TIMES_CACHE};
 use super::finding::Kind;
+pub use super::memory::{Memory, MemoryAccess, MemoryLatency, MemoryOperation};
 use super::moment::Span;
 use super::name::RunName;
 use super::size::{ByteSize, Order};
@@ -130,12 +131,27 @@ pub enum Load {
     Linpack(Linpack),
     /// Copy, scale, add, triad over arrays that no cache holds.
     Stream(Stream),
+    /// Reads or writes of blocks of memory.
+    Memory(Memory),
+    /// Loads that wait for each other.
+    MemoryLatency(MemoryLatency),
     /// Primes by trial division.
     Integer(Integer),
     /// Reads or writes of a file.
     Disk(Disk),
     /// No work at all; plays a given behaviour, to test everything else.
     Synthetic(Synthetic),
+}
+
+impl Load {
+    /// Whether it is meant to keep CPUs or memory busy, and nothing else.
+    #[must_use]
+    pub fn is_compute(&self) -> bool {
+        match self {
+            Self::Linpack(_) | Self::Stream(_) | Self::Memory(_) | Self::MemoryLatency(_) | Self::Integer(_) => true,
+            Self::Disk(_) | Self::Synthetic(_) => false,
+        }
+    }
 }
 
 /// Parameters of `Linpack`.
@@ -156,6 +172,18 @@ pub struct Stream {
     pub array: Option<ByteSize>,
     /// Threads; all CPUs of the worker's affinity when not given.
     pub threads: Option<u32>,
+    /// How results go to memory.
+    pub stores: Stores,
+}
+
+/// How results go to memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stores {
+    /// Through the caches, in pages as the kernel gives them: what STREAM's figures are comparable with.
+    #[default]
+    Regular,
+    /// Past the caches, in huge pages: more than STREAM shows, and not comparable with it.
+    NonTemporal,
 }
 
 /// Parameters of `Integer`.

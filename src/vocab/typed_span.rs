@@ -23,6 +23,7 @@ fn read(quantity: Quantity) -> Result<Span, String> {
         Unit::Seconds => 1e6,
         Unit::Milliseconds => 1e3,
         Unit::Microseconds => 1.0,
+        Unit::Nanoseconds => 1e-3,
         _ => return Err(format!("`{quantity}` is no time; expected one such as 5 s")),
     };
     let us = quantity.value * scale;

@@ -38,6 +38,9 @@ pub enum Unit {
     /// Microseconds.
     #[serde(rename = "us")]
     Microseconds,
+    /// Nanoseconds.
+    #[serde(rename = "ns")]
+    Nanoseconds,
     /// Hundredths.
     #[serde(rename = "%")]
     Percent,
@@ -86,6 +89,7 @@ impl Unit {
             Self::Seconds => "s",
             Self::Milliseconds => "ms",
             Self::Microseconds => "us",
+            Self::Nanoseconds => "ns",
             Self::Percent => "%",
             Self::Megahertz => "MHz",
             Self::Celsius => "C",
@@ -96,7 +100,7 @@ impl Unit {
     /// Whether less is better, as with times and errors.
     #[must_use]
     pub fn lower_is_better(self) -> bool {
-        matches!(self, Self::Seconds | Self::Milliseconds | Self::Microseconds | Self::Celsius)
+        matches!(self, Self::Seconds | Self::Milliseconds | Self::Microseconds | Self::Nanoseconds | Self::Celsius)
     }
 }
 
@@ -123,6 +127,7 @@ const SPELLINGS: &[(&str, Unit, f64)] = &[
     ("ms", Unit::Milliseconds, 1.0),
     ("us", Unit::Microseconds, 1.0),
     ("µs", Unit::Microseconds, 1.0),
+    ("ns", Unit::Nanoseconds, 1.0),
     ("s", Unit::Seconds, 1.0),
     ("%", Unit::Percent, 1.0),
     ("GHz", Unit::Megahertz, 1e3),
@@ -184,7 +189,7 @@ impl FromStr for Quantity {
         }
         let found = SPELLINGS.iter().find(|(spelling, ..)| *spelling == word);
         let (_, unit, factor) = found.ok_or_else(|| {
-            format!("`{word}` in `{text}` is no unit; expected one of MB/s, MiB/s, GFLOPS, IOPS, op/s, events/s, s, ms, us, %")
+            format!("`{word}` in `{text}` is no unit; expected one of MB/s, MiB/s, GFLOPS, IOPS, op/s, events/s, s, ms, us, ns, %")
         })?;
         Ok(Self { value: value * factor, unit: *unit })
     }
@@ -201,6 +206,7 @@ fn scale(unit: Unit) -> Scale {
         Unit::Seconds => &[(0.1, 1.0, "s"), (1e-3, 1e-3, "ms"), (0.0, 1e-6, "us")],
         Unit::Milliseconds => &[(1e4, 1e3, "s"), (1.0, 1.0, "ms"), (0.0, 1e-3, "us")],
         Unit::Microseconds => &[(1e6, 1e6, "s"), (1e3, 1e3, "ms"), (0.0, 1.0, "us")],
+        Unit::Nanoseconds => &[(1e9, 1e9, "s"), (1e6, 1e6, "ms"), (1e4, 1e3, "us"), (0.0, 1.0, "ns")],
         Unit::Megahertz => &[(1e3, 1e3, "GHz"), (0.0, 1.0, "MHz")],
         Unit::Iops => &[(1e6, 1e6, "MIOPS"), (1e4, 1e3, "kIOPS"), (0.0, 1.0, "IOPS")],
         Unit::OpsPerSecond => &[(1e4, 1e3, "kop/s"), (0.0, 1.0, "op/s")],
@@ -292,6 +298,8 @@ mod tests {
         assert_eq!(print(0.0, Unit::MegabytesPerSecond), "0 MB/s");
         assert_eq!(print(13_200.0, Unit::Iops), "13.2 kIOPS");
         assert_eq!(print(480.4, Unit::Milliseconds), "480 ms");
+        assert_eq!(print(97.34, Unit::Nanoseconds), "97.3 ns");
+        assert_eq!(print(12_300.0, Unit::Nanoseconds), "12.3 us");
         assert_eq!(print(3.04, Unit::Count), "3.04");
         assert_eq!(print(99.99, Unit::Percent), "100 %");
     }

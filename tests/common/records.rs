@@ -52,6 +52,7 @@ fn unit() -> BoxedStrategy<Unit> {
         Unit::Seconds,
         Unit::Milliseconds,
         Unit::Microseconds,
+        Unit::Nanoseconds,
         Unit::Percent,
         Unit::Megahertz,
         Unit::Celsius,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 const MOST: u32 = 1 << 16;
 
 /// The numbers of a list; what is damaged is left out.
-pub(super) fn parse(list: &str) -> BTreeSet<u32> {
+pub(in crate::agent) fn parse(list: &str) -> BTreeSet<u32> {
     let range = |range: &str| {
         let (from, to) = range.split_once('-').unwrap_or((range, range));
         let (from, to) = (from.trim().parse::<u32>().ok()?, to.trim().parse::<u32>().ok()?);

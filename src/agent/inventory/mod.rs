@@ -11,7 +11,7 @@ mod cpu;
 mod disk;
 mod dmi;
 mod fact;
-mod list;
+pub(super) mod list;
 mod machine;
 mod md;
 mod memory;

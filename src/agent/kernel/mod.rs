@@ -4,9 +4,12 @@
 //! A kernel allocates nothing and loads nothing before `prepare`, checks its own result in every iteration, asks `stop` at
 //! least ten times a second, and cleans up in `Drop`.
 
+mod area;
 mod disk;
 mod integer;
 mod linpack;
+mod memory;
+mod pages;
 mod random;
 pub mod signals;
 mod stream;
@@ -148,6 +151,8 @@ pub fn build(run: &Run, target: &Path, node: &Resources) -> Result<Box<dyn Kerne
     Ok(match &run.kernel {
         Load::Linpack(load) => Box::new(linpack::Kernel::new(load, run.seed, node)?),
         Load::Stream(load) => Box::new(stream::Kernel::new(load, node)?),
+        Load::Memory(load) => Box::new(memory::Kernel::new(load, run.seed, node)?),
+        Load::MemoryLatency(load) => Box::new(memory::chase::Kernel::new(load, run.seed, node)?),
         Load::Integer(load) => Box::new(integer::Kernel::new(load, node)?),
         Load::Disk(load) => disk::fitted::build(load, run, target, node)?,
         Load::Synthetic(load) => Box::new(synthetic::Kernel::new(load, run.seed)?),

@@ -10,6 +10,9 @@ use super::KernelError;
 /// Turns a waiting thread spins before it gives its CPU away; long enough for threads that finish within microseconds.
 const SPINS: u32 = 4_000;
 
+/// The most threads a kernel takes: more than the CPUs of any machine, and few enough that their stacks and counters are no load.
+const MOST_THREADS: u32 = 4096;
+
 /// A barrier that spins, so that a timed loop starts within a microsecond on all threads, and that can be broken.
 #[derive(Debug)]
 pub(in crate::agent) struct Gate {
@@ -105,9 +108,16 @@ pub(in crate::agent) fn each<P: Send, T: Send>(
 }
 
 /// The CPUs of `threads` threads: all of `cpus` when no number is asked for; more threads than CPUs share them.
-pub(in crate::agent) fn choose(cpus: &[usize], threads: Option<u32>) -> Vec<usize> {
-    let threads = threads.map_or(cpus.len(), |n| n as usize).max(1);
-    cpus.iter().copied().cycle().take(threads).collect()
+pub(in crate::agent) fn choose(cpus: &[usize], threads: Option<u32>) -> Result<Vec<usize>, KernelError> {
+    let threads = match threads {
+        None => cpus.len(),
+        Some(n @ 1..=MOST_THREADS) => n as usize,
+        Some(0) => return Err(KernelError::Unavailable("threads 0: at least 1 is needed".to_owned())),
+        Some(n) => {
+            return Err(KernelError::Unavailable(format!("threads {n}: more than {MOST_THREADS} are not taken")));
+        }
+    };
+    Ok(cpus.iter().copied().cycle().take(threads).collect())
 }
 
 /// Pins the calling thread. A CPU that went offline since is no reason to fail: the thread then runs where it may.
@@ -168,8 +178,15 @@ mod tests {
 
     #[test]
     fn more_threads_than_cpus_share_them() {
-        assert_eq!(choose(&[3, 5], Some(3)), vec![3, 5, 3]);
-        assert_eq!(choose(&[3, 5], None), vec![3, 5]);
-        assert_eq!(choose(&[3, 5], Some(0)), vec![3]);
+        assert_eq!(choose(&[3, 5], Some(3)), Ok(vec![3, 5, 3]));
+        assert_eq!(choose(&[3, 5], None), Ok(vec![3, 5]));
+        assert_eq!(choose(&[3, 5], Some(MOST_THREADS)).map(|cpus| cpus.len()), Ok(4096));
+    }
+
+    #[test]
+    fn a_number_of_threads_that_no_machine_has_is_refused() {
+        let said = |n| choose(&[3, 5], Some(n)).unwrap_err().to_string();
+        assert_eq!(said(u32::MAX), "threads 4294967295: more than 4096 are not taken");
+        assert_eq!(said(0), "threads 0: at least 1 is needed");
     }
 }

@@ -49,7 +49,7 @@ fn wanted(load: &Load) -> &'static [Wanted] {
     match load {
         Load::Disk(_) => FOR_DISK,
         Load::Linpack(_) | Load::Integer(_) | Load::Synthetic(_) => FOR_CPU,
-        Load::Stream(_) => FOR_MEMORY,
+        Load::Stream(_) | Load::Memory(_) | Load::MemoryLatency(_) => FOR_MEMORY,
     }
 }
 

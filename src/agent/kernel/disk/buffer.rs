@@ -1,60 +1,32 @@
 //! Memory at an address that direct access takes.
-#![allow(unsafe_code, reason = "the standard library has no memory with an alignment")]
+#![allow(unsafe_code, reason = "parts of it are written by the kernel while others are borrowed")]
 
-use std::ffi::c_void;
 use std::ops::Range;
-use std::ptr::{NonNull, null_mut};
-
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 use crate::agent::kernel::KernelError;
-
-/// Bytes of a huge page on most machines; where it is another, an alignment to this does no harm.
-const HUGE: usize = 2 << 20;
+use crate::agent::kernel::pages::{HUGE, Pages};
 
 /// Zeroed bytes at a multiple of their alignment, in huge pages where there are enough of them: a large block is then a few pieces
 /// to the device in place of hundreds.
 pub(super) struct Aligned {
-    start: NonNull<u8>,
+    pages: Pages,
     bytes: usize,
-    mapping: (*mut c_void, usize),
 }
-
-// SAFETY: it owns its memory alone, like a `Box<[u8]>`.
-unsafe impl Send for Aligned {}
 
 impl Aligned {
     /// So many bytes, a power of two as alignment; refused memory is no reason to end the process.
     pub(super) fn new(bytes: usize, alignment: usize) -> Result<Self, KernelError> {
         let refused = || KernelError::Unavailable(format!("no {} KiB of memory for buffers", bytes >> 10));
-        let alignment = if bytes >= HUGE { alignment.max(HUGE) } else { alignment };
-        let length = bytes.max(1).checked_add(alignment).ok_or_else(refused)?;
-        let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-        // SAFETY: a new mapping, at no given address, takes nothing from anybody.
-        let base = unsafe { mmap_anonymous(null_mut(), length, access, kind) }.map_err(|_| refused())?;
-        if bytes >= HUGE {
-            // SAFETY: the mapping is ours. A kernel without huge pages says so, and small ones do as well.
-            let _ = unsafe { madvise(base, length, Advice::LinuxHugepage) };
-        }
-        let skipped = base.addr().next_multiple_of(alignment) - base.addr();
-        // SAFETY: at most the alignment is skipped, by which the mapping is longer.
-        let start = NonNull::new(unsafe { base.cast::<u8>().add(skipped) }).ok_or_else(refused)?;
-        Ok(Self { start, bytes: bytes.max(1), mapping: (base, length) })
+        let held = bytes.max(1);
+        Ok(Self { pages: Pages::new(held, alignment, bytes >= HUGE).ok_or_else(refused)?, bytes: held })
     }
 
     /// A part of it, cut to what there is; no reference is made to the other parts, which the kernel may be writing.
     pub(super) fn part(&mut self, range: Range<usize>) -> &mut [u8] {
         let end = range.end.min(self.bytes);
         let start = range.start.min(end);
-        // SAFETY: `start..end` lies within the mapping, is initialised, and is borrowed as `self` is.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(start), end - start) }
-    }
-}
-
-impl Drop for Aligned {
-    fn drop(&mut self) {
-        // SAFETY: mapped in `new`, and no reference to it is left.
-        let _ = unsafe { munmap(self.mapping.0, self.mapping.1) };
+        // SAFETY: `start..end` lies within the pages, is initialised, and is borrowed as `self` is.
+        unsafe { std::slice::from_raw_parts_mut(self.pages.start().add(start), end - start) }
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) struct Kernel {
 
 impl Kernel {
     pub(super) fn new(load: &Linpack, seed: u64, node: &Resources) -> Result<Self, KernelError> {
-        let cpus = choose(&node.cpus, load.threads);
+        let cpus = choose(&node.cpus, load.threads)?;
         let n = match load.size {
             Order::Auto => auto(node.memory, cpus.len()),
             Order::N(n) => n,

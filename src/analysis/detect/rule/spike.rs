@@ -97,6 +97,7 @@ impl Spike {
             Unit::Seconds => value,
             Unit::Milliseconds => value / 1e3,
             Unit::Microseconds => value / 1e6,
+            Unit::Nanoseconds => value / 1e9,
             // Of a series without a unit of time nobody knows how long is long.
             _ => LONG,
         };
