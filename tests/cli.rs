@@ -181,9 +181,9 @@ fn without_a_terminal_and_a_preset_there_is_a_list_and_3() {
     let finished = place.run(&[]);
     assert_eq!((finished.code, finished.out.as_str()), (Some(3), ""));
     assert!(
-        finished
-            .err
-            .ends_with("there are: disk, disk-collapse, disk-railway, disk-steady, mine, quick, synthetic-collapse\n"),
+        finished.err.ends_with(
+            "there are: cpu, disk, disk-collapse, disk-railway, disk-steady, memory, mine, quick, synthetic-collapse\n"
+        ),
         "{}",
         finished.err
     );

@@ -130,18 +130,16 @@ impl Job {
     }
 
     fn explain(&self, status: ExitStatus) -> String {
-        let killed = self.kills_before.zip(kills_for_memory()).is_some_and(|(before, after)| after > before);
         let mut text = match (status.signal(), status.code()) {
-            (Some(9), _) if killed => {
-                "the worker was killed by the OOM killer (SIGKILL; the kernel has killed for want of memory meanwhile)"
-                    .to_owned()
-            }
             (Some(signal), _) => format!("the worker was killed by signal {signal}{}", signal_name(signal)),
             (None, Some(code)) => format!("the worker left with code {code}"),
             (None, None) => "the worker is gone".to_owned(),
         };
-        if killed && status.signal() != Some(9) {
-            text.push_str("; the kernel has killed for want of memory meanwhile");
+        if let (Some(before), Some(after)) = (self.kills_before, kills_for_memory())
+            && after > before
+        {
+            let who = if status.signal() == Some(9) { ", by the OOM killer" } else { "" };
+            text.push_str(&format!("{who}; the kernel has killed for want of memory meanwhile"));
         }
         let words = self.last_words.lock().map(|w| String::from_utf8_lossy(&w).trim().to_owned()).unwrap_or_default();
         if let Some(last) = words.lines().last() {

@@ -17,7 +17,7 @@ fn the_list_starts_nothing_and_is_left() {
     terminal.wait_for("synthetic-collapse");
     nothing_has_begun(&house);
     terminal.send("j");
-    terminal.wait_for("Does the write rate collapse");
+    terminal.wait_for("Disk acceptance");
     // Before the first comes the last.
     terminal.send("kk");
     terminal.wait_for("The flagship fault");
