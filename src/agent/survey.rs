@@ -399,6 +399,7 @@ mod tests {
             runs,
             checks: vec![],
             roofs: BTreeMap::new(),
+            references: BTreeMap::new(),
         }
     }
 

@@ -60,6 +60,7 @@ impl Scenario {
             runs: vec![run],
             checks,
             roofs: [("cpu".to_owned(), "200 MB/s".parse().unwrap())].into(),
+            references: BTreeMap::new(),
         };
         let opening = Opening {
             format: FORMAT,

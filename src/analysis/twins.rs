@@ -10,7 +10,7 @@ use super::scenario::{Scenario, disk};
 use crate::vocab::event::{Outcome, Phase};
 use crate::vocab::figure::Figure;
 use crate::vocab::finding::{Finding, Kind, Severity};
-use crate::vocab::plan::{Check, Limit, Missed, Pattern, Statistic};
+use crate::vocab::plan::{Check, Limit, Pattern};
 use crate::vocab::unit::{Quantity, Unit};
 
 /// What happens in a scenario, in order. Times are in tenths of a second, rates in MB/s.
@@ -70,15 +70,8 @@ struct Story {
 
 impl Story {
     fn play(&self) -> Scenario {
-        let checks = self.floor.map(|floor| Check {
-            of: "r.mb_per_s".to_owned(),
-            statistic: Statistic::Mean,
-            at_least: Some(Limit::Absolute(floor)),
-            at_most: None,
-            no_findings: vec![],
-            missed: Missed::Fail,
-            why: String::new(),
-        });
+        let checks =
+            self.floor.map(|floor| Check { at_least: Some(Limit::Absolute(floor)), ..Check::new("r.mb_per_s") });
         let checks = checks.into_iter().collect();
         let scenario = match self.reads {
             Some(direct) => Scenario::loading(disk(Pattern::Read, direct), checks),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::shelf::{Book, Shelf};
-use crate::vocab::plan::{Limit, Load, Plan, Run, Shape};
+use crate::vocab::plan::{Limit, Load, Plan, Run, Shape, Statistic};
 use crate::vocab::ronfile;
 
 /// The presets that are compiled in: one line each.
@@ -86,14 +86,19 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
         return Err(format!("roofs.{name}: `{roof}` is no roof; expected more than nothing"));
     }
     for (i, check) in plan.checks.iter().enumerate() {
-        for (field, limit) in [("at_least", check.at_least), ("at_most", check.at_most)] {
-            if let Some(Limit::OfRoof(share, _)) =
-                limit.filter(|l| !matches!(l, Limit::OfRoof(s, _) if s.is_finite() && *s > 0.0))
-            {
+        for (field, limit) in [("at_least", &check.at_least), ("at_most", &check.at_most)] {
+            let share = limit.as_ref().and_then(Limit::share);
+            if let Some(share) = share.filter(|share| !(share.is_finite() && *share > 0.0)) {
+                let what = if matches!(limit, Some(Limit::OfRoof(..))) { "a roof" } else { "a reference" };
                 return Err(format!(
-                    "checks[{i}].{field}: `{share}` is no share of a roof; expected a number above 0, as 0.75"
+                    "checks[{i}].{field}: `{share}` is no share of {what}; expected a number above 0, as 0.75"
                 ));
             }
+        }
+        if let Statistic::Quantile(q) = check.statistic
+            && !(0.0..=1.0).contains(&q)
+        {
+            return Err(format!("checks[{i}].statistic: `{q}` is no quantile; expected a number from 0 to 1, as 0.05"));
         }
         let run = check.of.split('.').next().unwrap_or_default();
         if run != "*" && !plan.runs.iter().any(|r| &*r.name.0 == run) {

@@ -2,6 +2,7 @@
 //!
 //! Layer 0. Nothing here does I/O, starts a thread or knows the time of day; a word that needs one of these belongs elsewhere.
 
+pub mod check;
 pub mod disk;
 pub mod disturbed;
 pub mod event;

@@ -7,11 +7,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::check::{Basis, Check, Decide, Limit, Missed, Statistic};
 pub use super::disk::{Bound, CONTROLLER_CACHE, Content, Disk, EngineChoice, Layout, Pattern, TIMES_CACHE};
-use super::finding::Kind;
 pub use super::memory::{Memory, MemoryAccess, MemoryLatency, MemoryOperation};
 use super::moment::Span;
 use super::name::RunName;
+pub use super::reference::{Profile, Reference};
 use super::size::{ByteSize, Order};
 pub use super::steady::Steady;
 use super::typed_span;
@@ -40,6 +41,26 @@ pub struct Plan {
     /// Nominal roofs by name (`cpu`, `memory`, …), from a contract or the preset.
     #[serde(default)]
     pub roofs: BTreeMap<String, Quantity>,
+    /// Other machines that checks hold figures against, by the names that the checks use.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub references: BTreeMap<String, Reference>,
+}
+
+impl Plan {
+    /// What is known of another machine.
+    ///
+    /// # Errors
+    /// That it is not known, and what to give.
+    pub fn reference(&self, name: &str) -> Result<Profile, String> {
+        match self.references.get(name) {
+            Some(Reference::Known(profile)) => Ok((**profile).clone()),
+            Some(Reference::Figures(printed)) => Ok(Profile::from(printed.clone())),
+            Some(Reference::Session(path) | Reference::Baseline(path)) => {
+                Err(format!("the reference `{name}` ({}) was not read", path.display()))
+            }
+            None => Err(format!("there is no reference `{name}`; give it with --reference {name}=FILE")),
+        }
+    }
 }
 
 /// One kernel with its parameters, repeated.
@@ -277,87 +298,6 @@ pub enum Shape {
     },
     /// Computes a wrong sum, which its own verification must find.
     Lie,
-}
-
-/// A statement about figures or findings that must hold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Check {
-    /// `run.figure`, `run`, or with `*` for every run: `*.steal_percent`.
-    pub of: String,
-    /// Which number of the iterations' figures is held against the limit.
-    #[serde(default)]
-    pub statistic: Statistic,
-    /// PASS needs at least this.
-    #[serde(default)]
-    pub at_least: Option<Limit>,
-    /// PASS needs at most this.
-    #[serde(default)]
-    pub at_most: Option<Limit>,
-    /// None of these findings may have been made in the run.
-    #[serde(default)]
-    pub no_findings: Vec<Kind>,
-    /// What it means when the check does not hold.
-    #[serde(default)]
-    pub missed: Missed,
-    /// Why this limit; printed with the line.
-    #[serde(default)]
-    pub why: String,
-}
-
-/// A number made of the figures of all iterations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Statistic {
-    /// Arithmetic mean.
-    #[default]
-    Mean,
-    /// Median.
-    Median,
-    /// Smallest.
-    Min,
-    /// Largest.
-    Max,
-    /// Coefficient of variation: the standard deviation in percent of the mean. Of less than two figures there is none.
-    Spread,
-}
-
-/// What a statistic is held against.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Limit {
-    /// A fixed quantity: `Absolute("250 MB/s")`.
-    Absolute(Quantity),
-    /// A share of a roof: `OfRoof(0.75, Nominal)`.
-    OfRoof(f64, Basis),
-}
-
-/// Where a roof comes from; the two never stand for each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Basis {
-    /// Contract, preset, or what the hardware says that it is.
-    Nominal,
-    /// What this node could do just now. Never proves a contract: a throttled node lowers it too.
-    Measured,
-}
-
-impl Basis {
-    /// `nominal`, `measured`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Nominal => "nominal",
-            Self::Measured => "measured",
-        }
-    }
-}
-
-/// The meaning of a check that does not hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Missed {
-    /// The node has failed.
-    #[default]
-    Fail,
-    /// The conditions were unfit for a verdict, as with a noisy neighbour.
-    NotProven,
 }
 
 fn one() -> u32 {

@@ -46,6 +46,32 @@ pub struct Line {
     pub reason: String,
     /// Numbers of the records that carry it.
     pub evidence: Vec<u64>,
+    /// The class of use that it belongs to; empty for all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub section: String,
+    /// Told only: what a contract says that "should" be. The verdict does not depend on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub told: bool,
+}
+
+impl Line {
+    /// A line that has nothing to say yet, and so proves nothing.
+    #[must_use]
+    pub fn open(node: &str, of: &str) -> Self {
+        Self {
+            decision: Decision::NotProven,
+            node: node.to_owned(),
+            of: of.to_owned(),
+            comparison: String::new(),
+            measured: String::new(),
+            limit: String::new(),
+            margin: String::new(),
+            reason: String::new(),
+            evidence: Vec::new(),
+            section: String::new(),
+            told: false,
+        }
+    }
 }
 
 /// The verdict of a session.
@@ -68,6 +94,22 @@ impl Verdict {
             (true, other) => format!("SMOKE TEST: {other}"),
             (false, other) => other.to_string(),
         }
+    }
+
+    /// The classes of use in the order of their checks, and what each came to: its own lines, and those that are of all.
+    #[must_use]
+    pub fn sections(&self) -> Vec<(&str, Decision)> {
+        let mut names: Vec<&str> = Vec::new();
+        for line in self.lines.iter().filter(|line| !line.section.is_empty()) {
+            if !names.contains(&line.section.as_str()) {
+                names.push(&line.section);
+            }
+        }
+        let worst = |name: &str| {
+            let own = self.lines.iter().filter(|line| !line.told && line.section == name);
+            own.map(|line| line.decision).max().unwrap_or(Decision::NotProven)
+        };
+        names.into_iter().map(|name| (name, worst(name))).collect()
     }
 
     /// The process exit code: 0 PASS, 1 FAIL, 2 NOT PROVEN.

@@ -12,7 +12,7 @@ use shakedown::vocab::moment::{Moment, Span};
 use shakedown::vocab::name::RunName;
 use shakedown::vocab::node::{Build, Change, Conditions, FORMAT, Fact, Inventory};
 use shakedown::vocab::order::Command;
-use shakedown::vocab::plan::{Basis, Check, Limit, Load, Missed, Plan, Run, Shape, Statistic, Stream, Synthetic};
+use shakedown::vocab::plan::{Basis, Check, Limit, Load, Plan, Run, Shape, Stream, Synthetic};
 use shakedown::vocab::size::ByteSize;
 use shakedown::vocab::survey::{Needs, Survey};
 use shakedown::vocab::unit::{Quantity, Unit};
@@ -136,7 +136,9 @@ fn verdict() -> BoxedStrategy<Verdict> {
     let words = (text(), text(), text(), text(), text(), text(), text());
     let line = (decision(), words, vec(count(), 0..3)).prop_map(|(decision, words, evidence)| {
         let (node, of, comparison, measured, limit, margin, reason) = words;
-        Line { decision, node, of, comparison, measured, limit, margin, reason, evidence }
+        let told = evidence.len() == 2;
+        let section = reason.clone();
+        Line { decision, node, of, comparison, measured, limit, margin, reason, evidence, section, told }
     });
     (decision(), any::<bool>(), vec(line, 0..3))
         .prop_map(|(decision, smoke, lines)| Verdict { decision, smoke, lines })
@@ -157,15 +159,8 @@ pub(crate) fn a_plan() -> Plan {
         seed: 7,
         ..Run::new(name, kernel)
     };
-    let check = |of: &str, at_least, no_findings| Check {
-        of: of.to_owned(),
-        statistic: Statistic::Mean,
-        at_least,
-        at_most: None,
-        no_findings,
-        missed: Missed::Fail,
-        why: "because".to_owned(),
-    };
+    let check =
+        |of: &str, at_least, no_findings| Check { at_least, no_findings, why: "because".to_owned(), ..Check::new(of) };
     let floor = Limit::Absolute(Quantity::new(50.0, Unit::MegabytesPerSecond));
     Plan {
         name: "p".to_owned(),
@@ -180,6 +175,7 @@ pub(crate) fn a_plan() -> Plan {
             check("s", None, vec![Kind::Stall]),
         ],
         roofs: [("r".to_owned(), Quantity::new(80.0, Unit::MegabytesPerSecond))].into(),
+        references: std::collections::BTreeMap::new(),
     }
 }
 

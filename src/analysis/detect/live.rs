@@ -201,7 +201,7 @@ fn floor_of(run: &RunState, state: &State) -> Option<f64> {
     let (figure, _) = run.main_figure()?;
     let of = format!("{}.{figure}", run.name);
     let checks = &state.opening.as_ref()?.plan.checks;
-    checks.iter().filter(|c| c.of == of).find_map(|c| match c.at_least {
+    checks.iter().filter(|c| c.of == of).find_map(|c| match &c.at_least {
         Some(Limit::Absolute(quantity)) => Some(quantity.value),
         _ => None,
     })

@@ -289,6 +289,21 @@ impl RunState {
         counted.filter(|i| !replaced || whole(i)).filter_map(value).collect()
     }
 
+    /// The records of the iterations that others disturbed.
+    pub fn disturbed_records(&self) -> impl Iterator<Item = u64> {
+        self.done.iter().filter(|i| i.node.taken.disturbs().is_some()).map(|i| i.seq)
+    }
+
+    /// Whether a figure is steady over the last iterations, by the rule of the run or else by that of SNIA's test specification, and why
+    /// or why not.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub fn is_steady(&self, figure: &str) -> Result<String, String> {
+        let value = |i: &IterationState| i.figures.iter().find(|f| f.name == figure).map(|f| f.value);
+        self.until_steady.unwrap_or_default().look(&self.done.iter().filter_map(value).collect::<Vec<_>>())
+    }
+
     /// How many iterations others disturbed, and how much at worst: `2 of 20 iterations disturbed: steal 7 %`; none when none was.
     #[must_use]
     pub fn disturbed(&self) -> Option<String> {
@@ -303,10 +318,9 @@ impl RunState {
     /// Whether a run that goes on until it is steady has become so, and why or why not; none for other runs.
     #[must_use]
     pub fn steadiness(&self) -> Option<Result<String, String>> {
-        let rule = self.until_steady?;
-        let Some((main, _)) = self.main_figure() else { return Some(Err("nothing was measured".to_owned())) };
-        let value = |i: &IterationState| i.figures.iter().find(|f| f.name == main).map(|f| f.value);
-        Some(rule.look(&self.done.iter().filter_map(value).collect::<Vec<_>>()))
+        self.until_steady?;
+        let main = self.main_figure().map(|(main, _)| main);
+        Some(main.ok_or_else(|| "nothing was measured".to_owned()).and_then(|main| self.is_steady(main)))
     }
 
     /// The name and unit of the official figure that the chart's meter, the first one, stands for.

@@ -108,15 +108,23 @@ fn lines(plan: &Plan, run: &RunState, figure: &str) -> Vec<Line> {
     let meant = |check: &&Check| {
         check.of.split_once('.').is_some_and(|(of, name)| name == figure && (of == "*" || of == &*run.name.0))
     };
-    let line = |limit: &Limit, word: &str| match *limit {
+    let line = |limit: &Limit, word: &str| match limit {
         Limit::Absolute(quantity) => {
             Some(Line { value: quantity.value, label: format!("{word} {}", format::number(quantity.value)) })
         }
         Limit::OfRoof(share, basis) => {
-            let value = roof::find(plan, run, figure, basis).ok()?.value.value * share;
+            let value = roof::find(plan, run, figure, *basis).ok()?.value.value * share;
             let of = basis.word();
             let percent = format::number(share * 100.0);
             Some(Line { value, label: format!("{word} {} = {percent} % {of}", format::number(value)) })
+        }
+        // Nothing lies on this axis before both machines' figures are divided by their roofs.
+        Limit::OfReferenceNormalised(..) => None,
+        Limit::OfReference(name, share) => {
+            let values = plan.reference(name).ok()?.figures.remove(&format!("{}.{figure}", run.name))?.values;
+            let value = stat::mean(&values)? * share;
+            let percent = format::number(share * 100.0);
+            Some(Line { value, label: format!("{word} {} = {percent} % {name}", format::number(value)) })
         }
     };
     let both = |check: &Check| {

@@ -13,7 +13,7 @@ use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
 use crate::vocab::node::FORMAT;
 use crate::vocab::node::{Build, Conditions, DiskItem, Fact, Inventory};
-use crate::vocab::plan::{Basis, Check, Limit, Load, Plan, Run, Statistic};
+use crate::vocab::plan::{Basis, Check, Limit, Load, Plan, Run};
 use crate::vocab::survey::{Needs, Survey};
 use crate::vocab::unit::{Quantity, Unit};
 use crate::vocab::verdict::{Decision, Line, Verdict};
@@ -65,15 +65,7 @@ fn run(name: &str, kernel: &str, iterations: u32) -> Run {
 }
 
 fn check(of: &str, at_least: Limit) -> Check {
-    Check {
-        of: of.to_owned(),
-        statistic: Statistic::Mean,
-        at_least: Some(at_least),
-        at_most: None,
-        no_findings: vec![],
-        missed: crate::vocab::plan::Missed::Fail,
-        why: String::new(),
-    }
+    Check { at_least: Some(at_least), ..Check::new(of) }
 }
 
 pub(super) fn plan() -> Plan {
@@ -98,6 +90,7 @@ pub(super) fn plan() -> Plan {
             check("disk-write.mb_per_s", Limit::Absolute(Quantity::new(60.0, Unit::MegabytesPerSecond))),
         ],
         roofs,
+        references: BTreeMap::new(),
     }
 }
 
@@ -362,14 +355,12 @@ pub(super) fn collapsed(host: &str) -> Story {
 fn line(decision: Decision, of: &str, [comparison, measured, limit, margin]: [&str; 4], reason: &str) -> Line {
     Line {
         decision,
-        node: String::new(),
-        of: of.to_owned(),
         comparison: comparison.to_owned(),
         measured: measured.to_owned(),
         limit: limit.to_owned(),
         margin: margin.to_owned(),
         reason: reason.to_owned(),
-        evidence: vec![],
+        ..Line::open("", of)
     }
 }
 

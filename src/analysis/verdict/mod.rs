@@ -3,18 +3,15 @@
 //! Every run gives a line about its own soundness, every check of the plan a line about its comparison. What was not measured
 //! has not passed: a stopped, broken or missing run makes NOT PROVEN, never PASS.
 
-use super::roof::{self, Known};
+mod bench;
+mod bound;
+mod decide;
+
 use super::state::{RunState, State, Status};
 use crate::vocab::event::Outcome;
-use crate::vocab::finding::{Finding, Kind, Severity};
-use crate::vocab::name::NodeName;
-use crate::vocab::plan::{Check, Limit, Missed, Plan, Statistic};
-use crate::vocab::stat;
-use crate::vocab::unit::{Quantity, Unit, short};
+use crate::vocab::plan::Plan;
 use crate::vocab::verdict::{Decision, Line, Verdict};
-
-/// Figures that mean the same whether a cache or the load generator was measured.
-const HOLD: [&str; 4] = ["steal_percent", "generator_cpu_percent", "generator_wait_percent", "cpu_us_per_io"];
+use bench::Bench;
 
 /// Judges a session by a plan (its own, or another).
 #[must_use]
@@ -30,7 +27,7 @@ pub fn judge(plan: &Plan, state: &State) -> Verdict {
     for node in state.nodes.keys() {
         lines.extend(plan.checks.iter().flat_map(|check| Bench { plan, state, node, check }.lines()));
     }
-    let worst = lines.iter().map(|l| l.decision).max().unwrap_or(Decision::NotProven);
+    let worst = lines.iter().filter(|line| !line.told).map(|line| line.decision).max().unwrap_or(Decision::NotProven);
     let decision = if state.opening.is_none() { Decision::NotProven } else { worst };
     Verdict { decision, smoke: plan.smoke, lines }
 }
@@ -49,15 +46,10 @@ pub fn judge_record(plan: &Plan, state: &State) -> Verdict {
 /// A line about what the record lacks.
 fn gap(reason: &str) -> Line {
     Line {
-        decision: Decision::NotProven,
-        node: String::new(),
-        of: "record".to_owned(),
         comparison: "complete".to_owned(),
         measured: "incomplete".to_owned(),
-        limit: String::new(),
-        margin: String::new(),
         reason: reason.to_owned(),
-        evidence: Vec::new(),
+        ..Line::open("", "record")
     }
 }
 
@@ -89,207 +81,12 @@ fn soundness(run: &RunState) -> Line {
     };
     Line {
         decision,
-        node: run.node.to_string(),
-        of: run.name.to_string(),
         comparison: format!("{} iterations, sound", run.iterations),
         measured: format!("{} of {}", run.done.len(), run.iterations),
-        limit: String::new(),
-        margin: String::new(),
         reason,
         evidence: run.ended_seq.into_iter().chain(run.done.iter().map(|i| i.seq)).collect(),
+        ..Line::open(&run.node.0, &run.name.0)
     }
-}
-
-/// One check on one node.
-struct Bench<'a> {
-    plan: &'a Plan,
-    state: &'a State,
-    node: &'a NodeName,
-    check: &'a Check,
-}
-
-/// A limit as a number, or why there is none.
-enum Bound {
-    At(Quantity, String),
-    Unknown(String),
-}
-
-impl Bench<'_> {
-    fn lines(&self) -> Vec<Line> {
-        let (run, figure) = self.check.of.split_once('.').unwrap_or((&self.check.of, ""));
-        let runs: Vec<&RunState> =
-            self.state.runs.iter().filter(|r| &r.node == self.node && (run == "*" || &*r.name.0 == run)).collect();
-        let limits = [("at least", self.check.at_least), ("at most", self.check.at_most)];
-        let mut lines: Vec<Line> =
-            limits.into_iter().filter_map(|(word, limit)| Some(self.limit(word, limit?, &runs, figure))).collect();
-        if !self.check.no_findings.is_empty() {
-            lines.push(self.no_findings(&runs));
-        }
-        lines
-    }
-
-    fn blank(&self) -> Line {
-        Line {
-            decision: Decision::NotProven,
-            node: self.node.to_string(),
-            of: self.check.of.replacen('*', "every run", 1),
-            comparison: String::new(),
-            measured: String::new(),
-            limit: String::new(),
-            margin: String::new(),
-            reason: self.check.why.clone(),
-            evidence: Vec::new(),
-        }
-    }
-
-    fn limit(&self, word: &str, limit: Limit, runs: &[&RunState], figure: &str) -> Line {
-        let mut line = self.blank();
-        let name = statistic_name(self.check.statistic);
-        let values: Vec<(f64, Unit, u64)> = runs.iter().flat_map(|r| r.figure(figure)).collect();
-        line.evidence = values.iter().map(|(.., seq)| *seq).collect();
-        line.comparison = format!("{name} of {} {word}", values.len());
-        let bound = self.bound(limit, runs, figure);
-        if let Bound::At(_, text) = &bound {
-            line.limit.clone_from(text);
-        }
-        let numbers: Vec<f64> = values.iter().map(|(value, ..)| *value).collect();
-        let Some(measured) = statistic(self.check.statistic, &numbers) else {
-            line.reason = format!("no {} was measured", self.check.of);
-            return line;
-        };
-        let unit = match self.check.statistic {
-            Statistic::Spread => Unit::Percent,
-            _ => values.first().map_or(Unit::Count, |(_, unit, _)| *unit),
-        };
-        line.measured = short(Quantity::new(measured, unit));
-        let bound = match bound {
-            Bound::At(bound, _) => bound,
-            Bound::Unknown(why) => {
-                line.reason = why;
-                return line;
-            }
-        };
-        if bound.unit != unit && bound.unit != Unit::Count {
-            line.reason = format!("the limit is in {}, the figure in {}", bound.unit.symbol(), unit.symbol());
-            return line;
-        }
-        let good = if word == "at least" { measured - bound.value } else { bound.value - measured };
-        line.margin = margin(good, bound.value);
-        line.decision = match self.spoilt(runs, figure) {
-            Some(finding) => {
-                line.reason.clone_from(&finding.sentence);
-                Decision::NotProven
-            }
-            None => self.decide(good >= 0.0, runs, &mut line.reason),
-        };
-        let told = runs.iter().filter(|_| !HOLD.contains(&figure));
-        let disturbed = told.filter_map(|run| Some(format!("{}: {}", run.name, run.disturbed()?)));
-        let reasons = std::iter::once(line.reason.clone()).filter(|why| !why.is_empty()).chain(disturbed);
-        line.reason = reasons.collect::<Vec<_>>().join("; ");
-        line
-    }
-
-    /// The finding that makes a figure one of something else than the node's device: of a cache, or of the load generator. What
-    /// is known of the generator and of the node's CPUs holds in spite of it.
-    fn spoilt<'s>(&'s self, runs: &[&'s RunState], figure: &str) -> Option<&'s Finding> {
-        let spoils = |f: &&Finding| matches!(f.kind, Kind::Cached | Kind::Generator) && f.severity >= Severity::Warn;
-        let found = runs.iter().flat_map(|run| self.state.findings_of(run)).filter(spoils);
-        if HOLD.contains(&figure) { None } else { found.max_by_key(|f| f.severity) }
-    }
-
-    fn bound(&self, limit: Limit, runs: &[&RunState], figure: &str) -> Bound {
-        let (share, basis) = match limit {
-            Limit::Absolute(quantity) => return Bound::At(quantity, short(quantity)),
-            Limit::OfRoof(share, basis) => (share, basis),
-        };
-        let mut roofs = Vec::new();
-        for run in runs {
-            match roof::find(self.plan, run, figure, basis) {
-                Ok(roof) => roofs.push(roof),
-                Err(why) => return Bound::Unknown(why),
-            }
-        }
-        match roofs.first() {
-            None => Bound::Unknown(format!("no run of {} is in this session", self.check.of)),
-            Some(first) if roofs.iter().any(|roof| roof.value != first.value) => {
-                Bound::Unknown(format!("the runs of {} have different roofs; check them one by one", self.check.of))
-            }
-            Some(Known { name, value, source, .. }) => {
-                let bound = Quantity::new(value.value * share, value.unit);
-                let (percent, basis) = ((share * 1e4).round() / 1e2, basis.word());
-                let text = format!("{} ({percent} % of {basis} {name} {}: {source})", short(bound), short(*value));
-                Bound::At(bound, text)
-            }
-        }
-    }
-
-    /// A comparison that holds proves something only when its runs are sound and complete; one that does not hold speaks
-    /// against the node whatever else happened, unless the check is about fitness for a verdict.
-    fn decide(&self, holds: bool, runs: &[&RunState], reason: &mut String) -> Decision {
-        if !holds {
-            return match self.check.missed {
-                Missed::Fail => Decision::Fail,
-                Missed::NotProven => Decision::NotProven,
-            };
-        }
-        let unsound = runs.iter().find(|r| soundness(r).decision != Decision::Pass);
-        match unsound {
-            None => Decision::Pass,
-            Some(run) => {
-                *reason = format!("holds so far, but {} did not come to a sound end", run.name);
-                Decision::NotProven
-            }
-        }
-    }
-
-    fn no_findings(&self, runs: &[&RunState]) -> Line {
-        let mut line = self.blank();
-        let kinds: Vec<String> = self.check.no_findings.iter().map(ToString::to_string).collect();
-        line.comparison = format!("no {}", kinds.join(", "));
-        let listed = |f: &&Finding| self.check.no_findings.contains(&f.kind);
-        let noted: Vec<&Finding> = runs.iter().flat_map(|r| self.state.findings_of(r)).filter(listed).collect();
-        let found: Vec<&Finding> = noted.iter().copied().filter(|f| f.severity >= Severity::Warn).collect();
-        line.measured = match (found.len(), noted.len()) {
-            (0, 0) => "none".to_owned(),
-            (0, noted) => format!("none that weighs; {noted} for information only"),
-            (n, _) => format!("{n} found"),
-        };
-        if runs.is_empty() {
-            line.measured.clear();
-            line.reason = format!("no run of {} is in this session", self.check.of);
-            return line;
-        }
-        if let Some(worst) = found.iter().max_by_key(|f| f.severity) {
-            line.reason.clone_from(&worst.sentence);
-        }
-        line.decision = self.decide(found.is_empty(), runs, &mut line.reason);
-        line
-    }
-}
-
-fn statistic(statistic: Statistic, values: &[f64]) -> Option<f64> {
-    match statistic {
-        Statistic::Mean => stat::mean(values),
-        Statistic::Median => stat::median(values),
-        Statistic::Min => values.iter().copied().reduce(f64::min),
-        Statistic::Max => values.iter().copied().reduce(f64::max),
-        Statistic::Spread => stat::cv(values).map(|cv| cv * 100.0),
-    }
-}
-
-fn statistic_name(statistic: Statistic) -> &'static str {
-    match statistic {
-        Statistic::Mean => "mean",
-        Statistic::Median => "median",
-        Statistic::Min => "minimum",
-        Statistic::Max => "maximum",
-        Statistic::Spread => "spread",
-    }
-}
-
-/// How far on the good side, in percent of the limit; a limit of nothing has no percentage.
-fn margin(good: f64, limit: f64) -> String {
-    if limit == 0.0 { String::new() } else { format!("{:+.1} %", 100.0 * good / limit.abs()) }
 }
 
 #[cfg(test)]
@@ -298,18 +95,13 @@ mod tests {
     use crate::analysis::scenario::{Scenario, disk};
     use crate::vocab::event::Phase;
     use crate::vocab::figure::{Figure, Roof};
-    use crate::vocab::plan::{Basis, Load, Pattern, Stream};
+    use crate::vocab::finding::Kind;
+    use crate::vocab::plan::{Basis, Check, Decide, Limit, Load, Missed, Pattern, Statistic, Stream};
+    use crate::vocab::unit::{Quantity, Unit};
 
+    /// Of one iteration, as most sessions here have, there is a number and no interval.
     fn check(at_least: Limit) -> Check {
-        Check {
-            of: "r.mb_per_s".to_owned(),
-            statistic: Statistic::Mean,
-            at_least: Some(at_least),
-            at_most: None,
-            no_findings: vec![],
-            missed: Missed::Fail,
-            why: "because".to_owned(),
-        }
+        Check { at_least: Some(at_least), decide: Decide::Point, why: "because".to_owned(), ..Check::new("r.mb_per_s") }
     }
 
     fn judged(check: Check, scenario: impl FnOnce(Scenario) -> Scenario) -> Verdict {

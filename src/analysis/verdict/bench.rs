@@ -1,0 +1,266 @@
+//! One check on one node: what is compared, and what speaks for and against the comparison.
+
+use super::bound::{self, Bound};
+use super::decide::{self, Compared, Holds, Side};
+use super::soundness;
+use crate::analysis::state::{RunState, State};
+use crate::vocab::check::{Check, Limit, Missed, Statistic};
+use crate::vocab::finding::{Finding, Kind, Severity};
+use crate::vocab::name::NodeName;
+use crate::vocab::plan::Plan;
+use crate::vocab::unit::{Quantity, Unit, short};
+use crate::vocab::verdict::{Decision, Line};
+
+/// Figures that mean the same whether a cache or the load generator was measured.
+const HOLD: [&str; 4] = ["steal_percent", "generator_cpu_percent", "generator_wait_percent", "cpu_us_per_io"];
+
+pub(super) struct Bench<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) state: &'a State,
+    pub(super) node: &'a NodeName,
+    pub(super) check: &'a Check,
+}
+
+/// The iterations' values of a figure.
+struct Measured {
+    values: Vec<f64>,
+    unit: Unit,
+    /// Those of iterations that nobody disturbed, where some were.
+    undisturbed: Option<Vec<f64>>,
+}
+
+impl Bench<'_> {
+    pub(super) fn lines(&self) -> Vec<Line> {
+        let (run, figure) = self.check.of.split_once('.').unwrap_or((&self.check.of, ""));
+        let runs: Vec<&RunState> =
+            self.state.runs.iter().filter(|r| &r.node == self.node && (run == "*" || &*r.name.0 == run)).collect();
+        let limits = [(Side::AtLeast, &self.check.at_least), (Side::AtMost, &self.check.at_most)];
+        let mut lines: Vec<Line> = limits
+            .into_iter()
+            .filter_map(|(side, limit)| Some(self.limit((limit.as_ref()?, side), &runs, figure)))
+            .collect();
+        if !self.check.no_findings.is_empty() {
+            lines.push(self.no_findings(&runs));
+        }
+        lines
+    }
+
+    fn blank(&self) -> Line {
+        Line {
+            reason: self.check.why.clone(),
+            section: self.check.section.clone(),
+            told: self.check.missed == Missed::Told,
+            ..Line::open(&self.node.0, &self.check.of.replacen('*', "every run", 1))
+        }
+    }
+
+    fn limit(&self, (limit, side): (&Limit, Side), runs: &[&RunState], figure: &str) -> Line {
+        let mut line = self.blank();
+        line.evidence = runs.iter().flat_map(|run| run.figure(figure)).map(|(.., seq)| seq).collect();
+        line.comparison = format!("{} of {} {}", self.check.statistic, line.evidence.len(), side.word());
+        let bound = bound::resolve((self.plan, self.check), (limit, side), runs, figure);
+        if let Ok(bound) = &bound {
+            line.limit.clone_from(&bound.text);
+        }
+        let mut measured = Measured::of(runs, figure);
+        let Some(number) = decide::number(self.check.statistic, side, &measured.values) else {
+            line.reason = format!("no {} was measured", self.check.of);
+            return line;
+        };
+        if matches!(self.check.statistic, Statistic::Spread | Statistic::RobustSpread) {
+            measured.unit = Unit::Percent;
+        }
+        line.measured = short(Quantity::new(number, measured.unit));
+        let bound = match bound {
+            Ok(bound) => bound,
+            Err(why) => {
+                line.reason = why;
+                return line;
+            }
+        };
+        if let Some(divisor) = bound.divisor {
+            measured.divide(divisor);
+        }
+        if bound.value.unit != measured.unit && bound.value.unit != Unit::Count {
+            let (limit, figure) = (bound.value.unit.symbol(), measured.unit.symbol());
+            line.reason = format!("the limit is in {limit}, the figure in {figure}");
+            return line;
+        }
+        self.decide(line, (&bound, side), &measured, (runs, figure))
+    }
+
+    /// Fills in what the comparison came to.
+    fn decide(
+        &self,
+        mut line: Line,
+        (bound, side): (&Bound, Side),
+        measured: &Measured,
+        (runs, figure): (&[&RunState], &str),
+    ) -> Line {
+        let rule = (self.check.statistic, self.check.decide);
+        let Some(compared) = decide::compare(rule, side, &measured.values, bound.mark()) else { return line };
+        line.margin = margin(side.good(compared.measured, bound.value.value), bound.value.value);
+        line.measured = printed(&line.measured, &compared, bound, measured.unit);
+        let mut reasons = vec![line.reason.clone()];
+        let doubts = self.doubts(runs, figure);
+        line.decision = match (compared.holds, doubts.is_empty()) {
+            (Holds::Yes, true) => Decision::Pass,
+            (Holds::No, _) => self.missed(),
+            _ => Decision::NotProven,
+        };
+        // The rule of a point goes without saying where a contract has it so.
+        if compared.interval.is_some() || compared.holds == Holds::Open {
+            reasons.push(compared.words.clone());
+        }
+        if compared.holds == Holds::Yes {
+            reasons.extend(doubts);
+        }
+        if let Some((differs, words)) = self.undisturbed(&compared, (bound, side), measured, (runs, figure)) {
+            if differs {
+                line.decision = Decision::NotProven;
+            }
+            reasons.push(words);
+        }
+        if let Some(finding) = self.spoilt(runs, figure) {
+            line.decision = Decision::NotProven;
+            reasons = vec![finding.sentence.clone()];
+        }
+        line.reason = reasons.into_iter().filter(|why| !why.is_empty()).collect::<Vec<_>>().join("; ");
+        line
+    }
+
+    /// What a comparison comes to when it does not hold.
+    fn missed(&self) -> Decision {
+        match self.check.missed {
+            Missed::Fail | Missed::Told => Decision::Fail,
+            Missed::NotProven => Decision::NotProven,
+        }
+    }
+
+    /// Why a comparison that holds proves nothing yet: its runs are not sound, not complete, not steady where that is asked for.
+    fn doubts(&self, runs: &[&RunState], figure: &str) -> Vec<String> {
+        let mut doubts = Vec::new();
+        if let Some(run) = runs.iter().find(|run| soundness(run).decision != Decision::Pass) {
+            doubts.push(format!("holds so far, but {} did not come to a sound end", run.name));
+        }
+        if let Some(least) = self.check.iterations {
+            let few = runs.iter().filter(|run| run.figure(figure).len() < least as usize);
+            doubts.extend(few.map(|run| {
+                format!("{} has {} iterations of the {least} that are asked for", run.name, run.figure(figure).len())
+            }));
+        }
+        if self.check.steady {
+            let unsteady = runs.iter().filter_map(|run| match run.is_steady(figure) {
+                Ok(_) => None,
+                Err(why) => Some(format!("{} is not steady: {why}", run.name)),
+            });
+            doubts.extend(unsteady);
+        }
+        doubts
+    }
+
+    /// What the comparison comes to without the iterations that others disturbed, and whether that is something else.
+    fn undisturbed(
+        &self,
+        all: &Compared,
+        (bound, side): (&Bound, Side),
+        measured: &Measured,
+        (runs, figure): (&[&RunState], &str),
+    ) -> Option<(bool, String)> {
+        let told = runs.iter().filter(|_| !HOLD.contains(&figure));
+        let disturbed: Vec<String> =
+            told.filter_map(|run| Some(format!("{}: {}", run.name, run.disturbed()?))).collect();
+        if disturbed.is_empty() {
+            return None;
+        }
+        let disturbed = disturbed.join("; ");
+        let Some(rest) = &measured.undisturbed else { return Some((false, disturbed)) };
+        let rule = (self.check.statistic, self.check.decide);
+        let Some(without) = decide::compare(rule, side, rest, bound.mark()) else {
+            return Some((all.holds == Holds::No, format!("{disturbed}; none is left without them")));
+        };
+        let number = short(Quantity::new(without.measured, measured.unit));
+        Some((without.holds != all.holds, format!("{disturbed}; without them {number} of {}", rest.len())))
+    }
+
+    /// The finding that makes a figure one of something else than the node's device: of a cache, or of the load generator. What
+    /// is known of the generator and of the node's CPUs holds in spite of it.
+    fn spoilt<'s>(&'s self, runs: &[&'s RunState], figure: &str) -> Option<&'s Finding> {
+        let spoils = |f: &&Finding| matches!(f.kind, Kind::Cached | Kind::Generator) && f.severity >= Severity::Warn;
+        let found = runs.iter().flat_map(|run| self.state.findings_of(run)).filter(spoils);
+        if HOLD.contains(&figure) { None } else { found.max_by_key(|f| f.severity) }
+    }
+
+    fn no_findings(&self, runs: &[&RunState]) -> Line {
+        let mut line = self.blank();
+        let kinds: Vec<String> = self.check.no_findings.iter().map(ToString::to_string).collect();
+        line.comparison = format!("no {}", kinds.join(", "));
+        let listed = |f: &&Finding| self.check.no_findings.contains(&f.kind);
+        let noted: Vec<&Finding> = runs.iter().flat_map(|r| self.state.findings_of(r)).filter(listed).collect();
+        let found: Vec<&Finding> = noted.iter().copied().filter(|f| f.severity >= self.check.from).collect();
+        line.measured = match (found.len(), noted.len()) {
+            (0, 0) => "none".to_owned(),
+            (0, noted) => format!("none that weighs; {noted} for information only"),
+            (n, _) => format!("{n} found"),
+        };
+        if runs.is_empty() {
+            line.measured.clear();
+            line.reason = format!("no run of {} is in this session", self.check.of);
+            return line;
+        }
+        let doubts = self.doubts(runs, "");
+        line.decision = match (found.iter().max_by_key(|f| f.severity), doubts.first()) {
+            (Some(worst), _) => {
+                line.reason.clone_from(&worst.sentence);
+                self.missed()
+            }
+            (None, Some(doubt)) => {
+                line.reason.clone_from(doubt);
+                Decision::NotProven
+            }
+            (None, None) => Decision::Pass,
+        };
+        line
+    }
+}
+
+impl Measured {
+    fn of(runs: &[&RunState], figure: &str) -> Self {
+        let all: Vec<(f64, Unit, u64)> = runs.iter().flat_map(|run| run.figure(figure)).collect();
+        let disturbed: Vec<u64> = runs.iter().flat_map(|run| run.disturbed_records()).collect();
+        let rest: Vec<f64> =
+            all.iter().filter(|(.., seq)| !disturbed.contains(seq)).map(|(value, ..)| *value).collect();
+        Self {
+            unit: all.first().map_or(Unit::Count, |(_, unit, _)| *unit),
+            undisturbed: (rest.len() < all.len()).then_some(rest),
+            values: all.into_iter().map(|(value, ..)| value).collect(),
+        }
+    }
+
+    /// Makes percents of this machine's roof of the values.
+    fn divide(&mut self, divisor: f64) {
+        self.values.iter_mut().chain(self.undisturbed.iter_mut().flatten()).for_each(|value| *value /= divisor);
+        self.unit = Unit::Percent;
+    }
+}
+
+/// The measured number, its interval, and the share that it is of what the limit is a share of.
+fn printed(number: &str, compared: &Compared, bound: &Bound, unit: Unit) -> String {
+    let mut text = number.to_owned();
+    if let Some(interval) = &compared.interval {
+        let [low, high] = [interval.low, interval.high].map(|end| short(Quantity::new(end, unit)));
+        text.push_str(&format!(" (95 %: {low} to {high})"));
+    }
+    if bound.divisor.is_some() {
+        text.push_str(&format!(", {:.2} % of the own roof", compared.measured));
+    }
+    if let Some(whole) = bound.whole.filter(|whole| *whole > 0.0) {
+        text.push_str(&format!(", {:.2} % of it", 100.0 * compared.measured / whole));
+    }
+    text
+}
+
+/// How far on the good side, in percent of the limit; a limit of nothing has no percentage.
+fn margin(good: f64, limit: f64) -> String {
+    if limit == 0.0 { String::new() } else { format!("{:+.1} %", 100.0 * good / limit.abs()) }
+}

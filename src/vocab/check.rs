@@ -1,0 +1,198 @@
+//! What must hold at the end of a session: the checks of a plan, and the rule that each is decided by.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::finding::{Kind, Severity};
+use super::unit::Quantity;
+
+/// A statement about figures or findings that must hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// `run.figure`, `run`, or with `*` for every run: `*.steal_percent`.
+    pub of: String,
+    /// The class of use that it belongs to, which has a verdict of its own: `real-time computing`; none for all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub section: String,
+    /// Which number of the iterations' figures is held against the limit.
+    #[serde(default)]
+    pub statistic: Statistic,
+    /// PASS needs at least this.
+    #[serde(default)]
+    pub at_least: Option<Limit>,
+    /// PASS needs at most this.
+    #[serde(default)]
+    pub at_most: Option<Limit>,
+    /// What is held against the limit: the number itself, or the interval that its true value lies in.
+    #[serde(default)]
+    pub decide: Decide,
+    /// Fewer iterations prove nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u32>,
+    /// Only iterations of a steady run prove anything, by the rule of SNIA's test specification.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub steady: bool,
+    /// None of these findings may have been made in the run.
+    #[serde(default)]
+    pub no_findings: Vec<Kind>,
+    /// From which severity on a finding counts.
+    #[serde(default = "warn", skip_serializing_if = "is_warn")]
+    pub from: Severity,
+    /// What it means when the check does not hold.
+    #[serde(default)]
+    pub missed: Missed,
+    /// Why this limit; printed with the line.
+    #[serde(default)]
+    pub why: String,
+}
+
+impl Check {
+    /// A check of this with everything else as a plan that does not mention it; it compares nothing yet.
+    #[must_use]
+    pub fn new(of: &str) -> Self {
+        Self {
+            of: of.to_owned(),
+            section: String::new(),
+            statistic: Statistic::default(),
+            at_least: None,
+            at_most: None,
+            decide: Decide::default(),
+            iterations: None,
+            steady: false,
+            no_findings: Vec::new(),
+            from: warn(),
+            missed: Missed::default(),
+            why: String::new(),
+        }
+    }
+}
+
+/// A number made of the figures of all iterations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Statistic {
+    /// Arithmetic mean.
+    #[default]
+    Mean,
+    /// Median.
+    Median,
+    /// Smallest.
+    Min,
+    /// Largest.
+    Max,
+    /// The one that speaks most for the node, as with STREAM: the largest against `at_least`, the smallest against `at_most`.
+    Best,
+    /// `Quantile(0.05)`: what a twentieth of the iterations are below.
+    Quantile(f64),
+    /// Coefficient of variation: the standard deviation in percent of the mean. Of less than two figures there is none.
+    Spread,
+    /// The same from the median absolute deviation, which a single outlier does not move.
+    RobustSpread,
+}
+
+impl fmt::Display for Statistic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mean => f.write_str("mean"),
+            Self::Median => f.write_str("median"),
+            Self::Min => f.write_str("minimum"),
+            Self::Max => f.write_str("maximum"),
+            Self::Best => f.write_str("best"),
+            Self::Quantile(q) => write!(f, "{} % quantile", (q * 1e4).round() / 1e2),
+            Self::Spread => f.write_str("spread"),
+            Self::RobustSpread => f.write_str("robust spread"),
+        }
+    }
+}
+
+/// What decides a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Decide {
+    /// The interval that holds the true value with 95 %: PASS when all of it is on the good side of the limit, FAIL when all of it is on
+    /// the bad side, NOT PROVEN where the limit lies in it. Smallest, largest and best are of what was measured, and decided as a point.
+    #[default]
+    Interval,
+    /// The number itself, as contracts mean it: "mean of 20 at least".
+    Point,
+}
+
+/// What a statistic is held against.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Limit {
+    /// A fixed quantity: `Absolute("250 MB/s")`.
+    Absolute(Quantity),
+    /// A share of a roof: `OfRoof(0.75, Nominal)`.
+    OfRoof(f64, Basis),
+    /// A share of the same statistic of another machine: `OfReference("public-cloud", 0.9)`.
+    OfReference(String, f64),
+    /// The same after each machine's figure is divided by its own nominal roof: `OfReferenceNormalised("public-cloud", 0.9)`.
+    OfReferenceNormalised(String, f64),
+}
+
+impl Limit {
+    /// The reference it needs.
+    #[must_use]
+    pub fn reference(&self) -> Option<&str> {
+        match self {
+            Self::Absolute(_) | Self::OfRoof(..) => None,
+            Self::OfReference(name, _) | Self::OfReferenceNormalised(name, _) => Some(name),
+        }
+    }
+
+    /// The share of what it is a limit of.
+    #[must_use]
+    pub fn share(&self) -> Option<f64> {
+        match self {
+            Self::Absolute(_) => None,
+            Self::OfRoof(share, _) | Self::OfReference(_, share) | Self::OfReferenceNormalised(_, share) => {
+                Some(*share)
+            }
+        }
+    }
+}
+
+/// Where a roof comes from; the two never stand for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Basis {
+    /// Contract, preset, or what the hardware says that it is.
+    Nominal,
+    /// What this node could do just now. Never proves a contract: a throttled node lowers it too.
+    Measured,
+}
+
+impl Basis {
+    /// `nominal`, `measured`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Nominal => "nominal",
+            Self::Measured => "measured",
+        }
+    }
+}
+
+/// The meaning of a check that does not hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Missed {
+    /// The node has failed.
+    #[default]
+    Fail,
+    /// The conditions were unfit for a verdict, as with a noisy neighbour.
+    NotProven,
+    /// The contract says "should": the line says that it was missed, and the verdict does not depend on it.
+    Told,
+}
+
+fn warn() -> Severity {
+    Severity::Warn
+}
+
+fn is_warn(severity: &Severity) -> bool {
+    *severity == warn()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
