@@ -188,6 +188,7 @@ fn warn() -> Severity {
     Severity::Warn
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_warn(severity: &Severity) -> bool {
     *severity == warn()
 }

@@ -41,7 +41,7 @@ pub(super) fn resolve(
         Limit::Absolute(quantity) => {
             Ok(Bound { value: *quantity, half: 0.0, text: short(*quantity), divisor: None, whole: None })
         }
-        Limit::OfRoof(share, basis) => of_roof(*share, one_roof((plan, check), runs, figure, *basis)?),
+        Limit::OfRoof(share, basis) => Ok(of_roof(*share, &one_roof((plan, check), runs, figure, *basis)?)),
         Limit::OfReference(name, share) => {
             let other = Other::find((plan, check), name, side, runs, figure)?;
             Ok(other.as_it_stands(*share))
@@ -49,7 +49,7 @@ pub(super) fn resolve(
         Limit::OfReferenceNormalised(name, share) => {
             let other = Other::find((plan, check), name, side, runs, figure)?;
             let own = one_roof((plan, check), runs, figure, Basis::Nominal)?;
-            other.normalised(*share, own)
+            other.normalised(*share, &own)
         }
     }
 }
@@ -59,11 +59,11 @@ fn percent(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 1e2)
 }
 
-fn of_roof(share: f64, roof: Known<'_>) -> Result<Bound, String> {
+fn of_roof(share: f64, roof: &Known<'_>) -> Bound {
     let Known { name, value, basis, source } = roof;
     let bound = Quantity::new(value.value * share, value.unit);
-    let text = format!("{} ({} of {} {name} {}: {source})", short(bound), percent(share), basis.word(), short(value));
-    Ok(Bound { value: bound, half: 0.0, text, divisor: None, whole: Some(value.value) })
+    let text = format!("{} ({} of {} {name} {}: {source})", short(bound), percent(share), basis.word(), short(*value));
+    Bound { value: bound, half: 0.0, text, divisor: None, whole: Some(value.value) }
 }
 
 /// The roof that all of these runs have.
@@ -132,7 +132,7 @@ impl<'a> Other<'a> {
         Bound { value: bound, half: self.half * share, text, divisor: None, whole: Some(self.value.value) }
     }
 
-    fn normalised(&self, share: f64, own: Known<'_>) -> Result<Bound, String> {
+    fn normalised(&self, share: f64, own: &Known<'_>) -> Result<Bound, String> {
         let roof = self.roof.filter(|roof| roof.value > 0.0).ok_or_else(|| {
             format!(
                 "the nominal roof of the reference `{}` ({}) is unknown, so nothing is normalised by it",
