@@ -123,6 +123,8 @@ impl Run {
 pub enum Load {
     /// Dense LU with partial pivoting and solve.
     Linpack(Linpack),
+    /// Dense matrix multiplication.
+    Gemm(Gemm),
     /// Copy, scale, add, triad over arrays that no cache holds.
     Stream(Stream),
     /// Primes by trial division.
@@ -139,8 +141,27 @@ pub enum Load {
 pub struct Linpack {
     /// Order of the matrix.
     pub size: Order,
-    /// Threads; all CPUs of the worker's affinity when not given.
+    /// Threads; when not given, one on each physical core of the worker's affinity, at most its control group's quota of CPU time.
     pub threads: Option<u32>,
+}
+
+/// Parameters of `Gemm`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Gemm {
+    /// Order of the three matrices.
+    pub size: Order,
+    /// Threads; when not given, one on each physical core of the worker's affinity, at most its control group's quota of CPU time.
+    pub threads: Option<u32>,
+    /// Length of one iteration: multiplications are begun until so much time went into them, at least one.
+    #[serde(with = "typed_span")]
+    pub time: Span,
+}
+
+impl Default for Gemm {
+    fn default() -> Self {
+        Self { size: Order::Auto, threads: None, time: Span::seconds(5) }
+    }
 }
 
 /// Parameters of `Stream`.

@@ -5,6 +5,7 @@
 //! least ten times a second, and cleans up in `Drop`.
 
 mod disk;
+mod gemm;
 mod integer;
 mod linpack;
 mod random;
@@ -136,6 +137,7 @@ impl Stop {
 pub fn build(run: &Run, target: &Path, node: &Resources) -> Result<Box<dyn Kernel>, KernelError> {
     Ok(match &run.kernel {
         Load::Linpack(load) => Box::new(linpack::Kernel::new(load, run.seed, node)?),
+        Load::Gemm(load) => Box::new(gemm::Kernel::new(load, run.seed, node)?),
         Load::Stream(load) => Box::new(stream::Kernel::new(load, node)?),
         Load::Integer(load) => Box::new(integer::Kernel::new(load, node)?),
         Load::Disk(load) => disk::fitted::build(load, run, target, node)?,

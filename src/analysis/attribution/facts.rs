@@ -159,14 +159,14 @@ impl<'a> Facts<'a> {
 
     /// Whether the load is meant to keep the CPUs busy, and nothing else.
     pub(super) fn loads_cpu(&self) -> bool {
-        matches!(self.scene.load, Some(Load::Linpack(_) | Load::Stream(_) | Load::Integer(_)))
+        matches!(self.scene.load, Some(Load::Linpack(_) | Load::Gemm(_) | Load::Stream(_) | Load::Integer(_)))
     }
 
     /// Whether the load writes to a disk; without a load, whether its disk was rather written to than read.
     pub(super) fn writes(&self) -> bool {
         match self.scene.load {
             Some(Load::Disk(disk)) => disk.pattern.writes(),
-            Some(Load::Linpack(_) | Load::Stream(_) | Load::Integer(_)) => false,
+            Some(Load::Linpack(_) | Load::Gemm(_) | Load::Stream(_) | Load::Integer(_)) => false,
             Some(Load::Synthetic(_)) | None => {
                 let level = |row| self.on_disk(row).before.or(self.on_disk(row).after).unwrap_or(0.0);
                 level("write") > level("read")

@@ -130,7 +130,7 @@ fn lines(plan: &Plan, run: &RunState, figure: &str) -> Vec<Line> {
 /// The roof of a figure: by the run's figure, the figure, or the class of its kernel; a nominal one first from the plan.
 fn roof(plan: &Plan, run: &RunState, figure: &str, basis: Basis) -> Option<f64> {
     let class = match run.load {
-        Load::Linpack(_) | Load::Integer(_) => "cpu",
+        Load::Linpack(_) | Load::Gemm(_) | Load::Integer(_) => "cpu",
         Load::Stream(_) => "memory",
         Load::Disk(_) => "disk",
         Load::Synthetic(_) => "synthetic",
