@@ -80,7 +80,7 @@ pub fn ours(load: &str, seed: usize, figure: &str) -> f64 {
 
 /// What that process does.
 pub fn side(load: &str, seed: u64) {
-    let run: Run = parse(&format!("(name: \"r\", kernel: {load}, seed: {seed})")).expect("a run");
+    let run: Run = parse("load", &format!("(name: \"r\", kernel: {load}, seed: {seed})")).expect("a run");
     let mut kernel = kernel::build(&run, Path::new("/var/tmp"), &Resources::here(Path::new("/"))).expect("a kernel");
     let description = kernel.describe();
     let meter = Meter::new(run.name.clone(), description.meters.len(), description.lanes, Voice::silent());
