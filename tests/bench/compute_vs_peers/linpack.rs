@@ -1,5 +1,5 @@
-//! LU and matrix multiplication beside OpenBLAS (`dgesv`, `dgemm`), in a small C program that is built here and times nothing but
-//! the call. Needs gcc and OpenBLAS with its development files (`libopenblas-dev`).
+//! LU and matrix multiplication beside `OpenBLAS` (`dgesv`, `dgemm`), in a small C program that is built here and times nothing but
+//! the call. Needs gcc and `OpenBLAS` with its development files (`libopenblas-dev`).
 
 use std::path::Path;
 use std::process::Command;

@@ -18,8 +18,11 @@ mod pairs;
 
 use pairs::Options;
 
+/// Its name, and what compares its cases.
+type Section = (&'static str, fn(&Options));
+
 /// One line a section.
-const SECTIONS: &[(&str, fn(&Options))] = &[("linpack", linpack::compare)];
+const SECTIONS: &[Section] = &[("linpack", linpack::compare)];
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
