@@ -5,13 +5,18 @@ use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use super::inventory::list;
+use super::cgroup;
+use super::inventory::{self, list};
 
 /// What this process can have of the node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Resources {
     /// Numbers of the CPUs in the process's affinity, ascending; never empty.
     pub cpus: Vec<usize>,
+    /// Those of `cpus` that are the first of their physical core, ascending; all of them where sysfs does not say.
+    pub cores: Vec<usize>,
+    /// CPUs' worth of time that the control groups allow; none without a limit.
+    pub quota: Option<f64>,
     /// Bytes that can be had without swapping: the least of `MemAvailable`, what the memory cgroup leaves and what `RLIMIT_AS` leaves.
     pub memory: u64,
     /// Bytes of all last-level caches together; none when sysfs does not say.
@@ -41,9 +46,11 @@ impl Resources {
     /// Reads them; `root` stands for `/` so that a machine can be faked.
     #[must_use]
     pub fn here(root: &Path) -> Self {
-        let data_caches = data_caches(root);
+        let (cpus, data_caches) = (affinity(), data_caches(root));
         Self {
-            cpus: affinity(),
+            cores: inventory::cores(root, &cpus),
+            quota: cgroup::limit(root, "cpu", cgroup::cpu_quota).filter(|quota| quota.is_finite()),
+            cpus,
             memory: memory(root),
             caches: last_level(&data_caches),
             data_caches,
@@ -51,6 +58,30 @@ impl Resources {
             total: told(root, "MemTotal:"),
             controller_cache: None,
         }
+    }
+
+    /// Threads of a load that fills a core by itself: one a physical core, at most the quota rounded up.
+    #[must_use]
+    pub fn core_threads(&self) -> u32 {
+        self.within_quota(self.cores.len())
+    }
+
+    /// Threads of a load that gains from every CPU: one a CPU, at most the quota rounded up.
+    #[must_use]
+    pub fn cpu_threads(&self) -> u32 {
+        self.within_quota(self.cpus.len())
+    }
+
+    /// All CPUs, those of [`Resources::cores`] before the others.
+    #[must_use]
+    pub fn cores_first(&self) -> Vec<usize> {
+        let others = self.cpus.iter().filter(|cpu| !self.cores.contains(cpu));
+        self.cores.iter().chain(others).copied().collect()
+    }
+
+    fn within_quota(&self, cpus: usize) -> u32 {
+        let allowed = self.quota.map_or(usize::MAX, |quota| quota.ceil() as usize);
+        cpus.min(allowed).max(1) as u32
     }
 }
 
@@ -60,6 +91,8 @@ impl Resources {
     pub(super) fn faked() -> Self {
         Self {
             cpus: vec![0],
+            cores: vec![0],
+            quota: None,
             memory: 1 << 30,
             caches: None,
             data_caches: Vec::new(),
@@ -174,6 +207,28 @@ mod tests {
         assert!(!here.cpus.is_empty());
         assert!(here.memory > 0);
         assert!(here.page >= 4096);
+    }
+
+    #[test]
+    fn a_core_counts_once_and_a_quota_bounds_the_threads() {
+        let siblings = |cpu: usize| format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        let lists = [siblings(0), siblings(1), siblings(4), siblings(5)];
+        let root = crate::agent::host::fake::root(&[
+            (&*lists[0], "0,4\n"),
+            (&*lists[1], "1,5\n"),
+            (&*lists[2], "0,4\n"),
+            (&*lists[3], "1,5\n"),
+            ("proc/self/cgroup", "0::/box\n"),
+            ("sys/fs/cgroup/box/cpu.max", "150000 100000\n"),
+        ]);
+        assert_eq!(inventory::cores(root.path(), &[0, 1, 4, 5, 9]), [0, 1, 9]);
+        assert_eq!(inventory::cores(root.path(), &[1, 4, 5]), [1, 4]);
+        assert_eq!(Resources::here(root.path()).quota, Some(1.5));
+        let node = Resources { cpus: vec![1, 4, 5], cores: vec![1, 4], ..Resources::faked() };
+        assert_eq!((node.core_threads(), node.cpu_threads(), node.cores_first()), (2, 3, vec![1, 4, 5]));
+        let bounded = |quota| Resources { quota: Some(quota), ..node.clone() };
+        assert_eq!((bounded(1.5).core_threads(), bounded(1.5).cpu_threads()), (2, 2));
+        assert_eq!((bounded(0.2).core_threads(), bounded(64.0).cpu_threads()), (1, 3));
     }
 
     #[test]

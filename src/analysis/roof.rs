@@ -22,7 +22,7 @@ pub struct Known<'a> {
 #[must_use]
 pub fn class(load: &Load) -> &'static str {
     match load {
-        Load::Linpack(_) | Load::Integer(_) => "cpu",
+        Load::Linpack(_) | Load::Gemm(_) | Load::Integer(_) => "cpu",
         Load::Stream(_) | Load::Memory(_) | Load::MemoryLatency(_) => "memory",
         Load::Disk(_) => "disk",
         Load::Synthetic(_) => "synthetic",

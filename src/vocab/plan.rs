@@ -150,6 +150,8 @@ impl Run {
 pub enum Load {
     /// Dense LU with partial pivoting and solve.
     Linpack(Linpack),
+    /// Dense matrix multiplication.
+    Gemm(Gemm),
     /// Copy, scale, add, triad over arrays that no cache holds.
     Stream(Stream),
     /// Reads or writes of blocks of memory.
@@ -169,7 +171,12 @@ impl Load {
     #[must_use]
     pub fn is_compute(&self) -> bool {
         match self {
-            Self::Linpack(_) | Self::Stream(_) | Self::Memory(_) | Self::MemoryLatency(_) | Self::Integer(_) => true,
+            Self::Linpack(_)
+            | Self::Gemm(_)
+            | Self::Stream(_)
+            | Self::Memory(_)
+            | Self::MemoryLatency(_)
+            | Self::Integer(_) => true,
             Self::Disk(_) | Self::Synthetic(_) => false,
         }
     }
@@ -181,8 +188,27 @@ impl Load {
 pub struct Linpack {
     /// Order of the matrix.
     pub size: Order,
-    /// Threads; all CPUs of the worker's affinity when not given.
+    /// Threads; when not given, one on each physical core of the worker's affinity, at most its control group's quota of CPU time.
     pub threads: Option<u32>,
+}
+
+/// Parameters of `Gemm`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Gemm {
+    /// Order of the three matrices.
+    pub size: Order,
+    /// Threads; when not given, one on each physical core of the worker's affinity, at most its control group's quota of CPU time.
+    pub threads: Option<u32>,
+    /// Length of one iteration: multiplications are begun until so much time went into them, at least one.
+    #[serde(with = "typed_span")]
+    pub time: Span,
+}
+
+impl Default for Gemm {
+    fn default() -> Self {
+        Self { size: Order::Auto, threads: None, time: Span::seconds(5) }
+    }
 }
 
 /// Parameters of `Stream`.

@@ -153,7 +153,7 @@ impl From<FileSize> for String {
     }
 }
 
-/// The size of the matrix of a LINPACK run: `Auto`, or the order n.
+/// The size of the matrices of a LINPACK or GEMM run: `Auto`, or the order n.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// As large as 40 % of the available memory holds, at most 8000.

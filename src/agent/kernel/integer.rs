@@ -38,7 +38,7 @@ impl Kernel {
         if !(3..=LARGEST_LIMIT).contains(&load.limit) {
             return Err(KernelError::Unavailable(format!("limit {} is not between 3 and {LARGEST_LIMIT}", load.limit)));
         }
-        Ok(Self { load: load.clone(), cpus: choose(&node.cpus, load.threads)?, primes: 0 })
+        Ok(Self { load: load.clone(), cpus: choose(&node.cpus, load.threads.or(Some(node.cpu_threads())))?, primes: 0 })
     }
 
     fn share(&self, lane: &Lane, stop: &Stop) -> Share {

@@ -6,6 +6,7 @@
 
 mod area;
 mod disk;
+mod gemm;
 mod integer;
 mod linpack;
 mod memory;
@@ -150,6 +151,7 @@ impl Stop {
 pub fn build(run: &Run, target: &Path, node: &Resources) -> Result<Box<dyn Kernel>, KernelError> {
     Ok(match &run.kernel {
         Load::Linpack(load) => Box::new(linpack::Kernel::new(load, run.seed, node)?),
+        Load::Gemm(load) => Box::new(gemm::Kernel::new(load, run.seed, node)?),
         Load::Stream(load) => Box::new(stream::Kernel::new(load, node)?),
         Load::Memory(load) => Box::new(memory::Kernel::new(load, run.seed, node)?),
         Load::MemoryLatency(load) => Box::new(memory::chase::Kernel::new(load, run.seed, node)?),

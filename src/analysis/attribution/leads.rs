@@ -284,7 +284,7 @@ pub(super) fn silent_device(facts: &Facts<'_>, held_by: &[Resource]) -> Bearing 
 }
 
 pub(super) fn slow_modules(facts: &Facts<'_>, _: &[Resource]) -> Bearing {
-    if !matches!(facts.scene.load, Some(Load::Stream(_) | Load::Memory(_) | Load::Linpack(_))) {
+    if !matches!(facts.scene.load, Some(Load::Stream(_) | Load::Memory(_) | Load::Linpack(_) | Load::Gemm(_))) {
         return Bearing::None;
     }
     let Some(fitted) = facts.scene.inventory.and_then(|i| i.modules.fitted.known()) else { return Bearing::None };

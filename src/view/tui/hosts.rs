@@ -48,7 +48,7 @@ const FOR_MEMORY: &[Wanted] = &[
 fn wanted(load: &Load) -> &'static [Wanted] {
     match load {
         Load::Disk(_) => FOR_DISK,
-        Load::Linpack(_) | Load::Integer(_) | Load::Synthetic(_) => FOR_CPU,
+        Load::Linpack(_) | Load::Gemm(_) | Load::Integer(_) | Load::Synthetic(_) => FOR_CPU,
         Load::Stream(_) | Load::Memory(_) | Load::MemoryLatency(_) => FOR_MEMORY,
     }
 }

@@ -1,10 +1,12 @@
 //! `sysbench cpu` beside ours, for the same time.
 
 use super::{ours, pairs, peer};
+use crate::Options;
 
 const SECONDS: u64 = 2;
 
-pub fn compare(count: usize) {
+pub fn compare(options: &Options) {
+    let count = options.pairs.unwrap_or(9);
     let Some(version) = peer::version("integer", "sysbench") else { return };
     println!("integer: {version}; {SECONDS} s");
     for limit in [10_000, 20_000] {

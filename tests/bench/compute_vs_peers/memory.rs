@@ -4,10 +4,12 @@
 //! Ours is a mean over its time, that of C the best of ten passes: from memory it may be a little less.
 
 use super::{ours, pairs, peer};
+use crate::Options;
 
 const SECONDS: u64 = 1;
 
-pub fn compare(count: usize) {
+pub fn compare(options: &Options) {
+    let count = options.pairs.unwrap_or(9);
     if let Some(version) = peer::version("memory", "sysbench") {
         println!("memory: {version}; blocks of 1 MiB, a block a thread, for information");
         for (ours, theirs) in [("Read", "read"), ("Write", "write")] {

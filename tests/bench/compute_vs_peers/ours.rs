@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -47,4 +48,29 @@ pub fn figures(load: &str) -> Option<BTreeMap<String, f64>> {
     reader.thread().unpark();
     reader.join().unwrap();
     Some(measured.ok()?.figures.into_iter().map(|figure| (figure.name, figure.value)).collect())
+}
+
+/// One iteration of a load of ours in a process of its own; returns the figure that it prints.
+pub fn in_own_process(load: &str, seed: usize, figure: &str) -> Option<f64> {
+    let exe = std::env::current_exe().unwrap();
+    let output = Command::new(exe).args(["--side", load, &seed.to_string()]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let value = text.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix('=')?.parse().ok());
+    if value.is_none() {
+        println!("{load}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    }
+    value
+}
+
+/// What that process does.
+pub fn side(load: &str, seed: u64) {
+    let run: Run = parse("load", &format!("(name: \"r\", kernel: {load}, seed: {seed})")).expect("a run");
+    let mut kernel = kernel::build(&run, Path::new("/var/tmp"), &Resources::here(Path::new("/"))).expect("a kernel");
+    let description = kernel.describe();
+    let meter = Meter::new(run.name.clone(), description.meters.len(), description.lanes, Voice::silent());
+    kernel.prepare(&meter, &Stop::default()).expect("prepared");
+    meter.next_iteration();
+    for figure in kernel.iterate(&meter, &Stop::default()).expect("an iteration").figures {
+        println!("{}={}", figure.name, figure.value);
+    }
 }

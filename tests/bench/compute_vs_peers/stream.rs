@@ -4,10 +4,12 @@
 //! `memcpy`, whose stores may go past the caches. That build is shown as well.
 
 use super::{ours, pairs, peer};
+use crate::Options;
 
 const NAMES: [&str; 4] = ["copy", "scale", "add", "triad"];
 
-pub fn compare(count: usize) {
+pub fn compare(options: &Options) {
+    let count = options.pairs.unwrap_or(9);
     let Some(gcc) = peer::version("stream", "gcc") else { return };
     let (array, directory) = (ours::area(), tempfile::tempdir().unwrap());
     println!("stream: {gcc}; arrays of {} MiB", array >> 20);

@@ -1,259 +1,320 @@
-//! LU with partial pivoting over blocks of columns, and the solve.
+//! LU with partial pivoting over panels of columns, and the solve.
 //!
-//! Right-looking, with a look-ahead of one: while the threads subtract panel k from the blocks behind it, whoever has done so
-//! for block k + 1 factors that block at once, so that the next step finds its panel ready. faer does the arithmetic of each
-//! block. b is the last block, so that the forward substitution is done on the way, and rows left of a panel are never swapped.
+//! Right-looking, with a look-ahead of one: while the threads subtract panel k from the columns behind it, whoever has done so for
+//! the columns of panel k + 1 factors them at once, so that the next step finds its panel ready. The matrix lies by rows, so that
+//! a swap of rows moves whole cache lines; b is its last column, so that the forward substitution is done on the way. L is never
+//! written back, since nobody needs it once it has been subtracted.
+#![allow(unsafe_code, reason = "threads update columns of one matrix with the tile kernels")]
+#![allow(clippy::inline_always, reason = "what is not inlined is not compiled for the tile's CPU")]
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::lu::partial_pivoting::factor::{lu_in_place, lu_in_place_scratch};
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::{solve_unit_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Accum, MatMut, MatRef, Par};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use super::matrix::System;
+use super::panel::{Panel, copy_values, packed_values};
+use crate::agent::kernel::gemm::grid::{Grid, Matrix, product, values};
+use crate::agent::kernel::gemm::micro::{ForTile, Tile};
+use crate::agent::kernel::gemm::pages::Pages;
+use crate::agent::kernel::gemm::team::{BLOCK, ROWS, Slivers, Team};
+use crate::agent::kernel::gemm::values::dot;
 use crate::agent::kernel::threads::{Gate, each};
 use crate::agent::kernel::{KernelError, Stop};
-use crate::agent::meter::Meter;
+use crate::agent::meter::Lane;
 
-/// Columns of the matrix that are stored and worked on together.
-pub(super) struct Block {
-    values: Vec<f64>,
-    columns: usize,
-    /// For each column of a factored panel, the row that it was swapped with.
-    pivots: Vec<usize>,
-}
-
-/// The matrix with b behind it.
+/// The matrix with b behind it, and the memory to work in.
 pub(super) struct Blocks {
     system: System,
-    width: usize,
-    /// Values from one column to the next.
-    stride: usize,
-    all: Vec<RwLock<Block>>,
+    /// The columns of each panel.
+    plan: Vec<Range<usize>>,
+    matrix: Matrix,
+    /// The panel that is subtracted, and the one that is made meanwhile.
+    panels: [RwLock<Panel>; 2],
+    /// The panel that is being factored, by columns.
+    copy: Mutex<Pages>,
+    /// What each thread packs columns into.
+    packs: Vec<Mutex<Pages>>,
 }
 
-/// Where the work is done, and who watches.
-#[derive(Clone, Copy)]
-pub(super) struct Team<'a> {
-    pub(super) cpus: &'a [usize],
-    pub(super) meter: &'a Meter,
-    pub(super) stop: &'a Stop,
+/// The columns of each panel: fewer, the less is left, as one thread factors a panel while the others subtract the one before.
+fn plan(n: usize) -> Vec<Range<usize>> {
+    let mut plan = Vec::new();
+    let mut first = 0;
+    while first < n {
+        let end = (first + width(n - first)).min(n);
+        plan.push(first..end);
+        first = end;
+    }
+    plan
 }
 
-/// Bytes that the blocks of a system of order n take.
-pub(super) fn bytes(n: usize) -> u64 {
-    (stride(n) as u64) * (n as u64 + 1) * 8
+/// Columns of a panel with so many rows: whole tiles of every family.
+pub(super) fn width(rows: usize) -> usize {
+    match rows {
+        0..=768 => 48,
+        769..=1800 => 96,
+        1801..=3000 => 144,
+        _ => 240,
+    }
 }
 
-/// Cache lines of a column stay apart from those of the next: a multiple of 4 KiB would put them into the same few sets.
-fn stride(n: usize) -> usize {
-    let whole = n.next_multiple_of(8);
-    if whole.is_multiple_of(512) { whole + 8 } else { whole }
+/// Bytes that a system of order n takes on so many threads.
+pub(super) fn bytes(n: usize, threads: usize) -> u64 {
+    let widest = width(n);
+    let panel = copy_values(n, widest) + 2 * packed_values(n, widest);
+    8 * (values(n, n + 1) + panel + threads * BLOCK * widest) as u64
 }
 
 impl Blocks {
     /// Memory for a system, not touched yet; none when it is refused.
-    pub(super) fn new(system: System, width: usize) -> Option<Self> {
-        let (n, stride) = (system.n, stride(system.n));
-        let widths = (0..n).step_by(width).map(|first| width.min(n - first)).chain([1]);
-        let block = |columns: usize| {
-            let mut values = Vec::new();
-            values.try_reserve_exact(columns * stride).ok()?;
-            Some(RwLock::new(Block { values, columns, pivots: Vec::new() }))
-        };
-        Some(Self { system, width, stride, all: widths.map(block).collect::<Option<_>>()? })
+    pub(super) fn new(system: System, threads: usize) -> Option<Self> {
+        let n = system.n;
+        let widest = width(n);
+        let packs = (0..threads).map(|_| Some(Mutex::new(Pages::new(BLOCK * widest)?)));
+        Some(Self {
+            system,
+            plan: plan(n),
+            matrix: Matrix::new(n, n + 1)?,
+            panels: [RwLock::new(Panel::new(n, widest)?), RwLock::new(Panel::new(n, widest)?)],
+            copy: Mutex::new(Pages::new(copy_values(n, widest))?),
+            packs: packs.collect::<Option<_>>()?,
+        })
     }
 
-    /// Writes the system into the blocks, in turn by the threads, so that their memory lies spread over the nodes.
-    pub(super) fn fill(&self, cpus: &[usize], stop: &Stop) -> Result<(), KernelError> {
-        each(cpus, &Gate::new(cpus.len()), vec![(); cpus.len()], |thread, ()| {
-            for index in (thread..self.all.len()).step_by(cpus.len()) {
-                let mut block = self.write(index);
-                let columns = block.columns;
-                block.values.resize(columns * self.stride, 0.0);
-                for (j, column) in block.values.chunks_exact_mut(self.stride).enumerate() {
-                    if stop.asked() {
-                        return;
-                    }
-                    // b is column n, also where the last panel is narrow.
-                    let number = if index == self.panels() { self.system.n } else { index * self.width + j };
-                    self.system.column(number, column);
-                }
-            }
-        })?;
-        stop.check()
+    /// Writes the system into the matrix, in turn by the threads, so that its memory lies spread over the nodes.
+    pub(super) fn fill(&mut self, cpus: &[usize], stop: &Stop) -> Result<(), KernelError> {
+        let system = self.system;
+        self.matrix.fill(system.n, cpus, stop, |index, row| system.row(index, row))
     }
 
     /// Factors the matrix and returns x.
-    pub(super) fn solve(&self, team: Team<'_>) -> Result<Vec<f64>, KernelError> {
-        let (threads, gate) = (team.cpus.len(), Gate::new(team.cpus.len()));
-        let taken: Vec<AtomicUsize> = (0..self.panels()).map(|_| AtomicUsize::new(0)).collect();
-        let results = each(team.cpus, &gate, vec![(); threads], |thread, ()| {
-            let result = self.work(thread, &taken, &gate, team);
-            if result.is_err() {
-                gate.destroy();
-            }
-            result
-        })?;
+    pub(super) fn solve(&mut self, team: Team<'_>) -> Result<Vec<f64>, KernelError> {
+        let n = self.system.n;
+        let work = Factorisation {
+            n,
+            plan: &self.plan,
+            grid: self.matrix.grid(),
+            panels: &self.panels,
+            copy: &self.copy,
+            packs: &self.packs,
+            slivers: self.plan.iter().map(|_| Slivers::default()).collect(),
+            gate: Gate::new(team.cpus.len()),
+            team,
+        };
+        // SAFETY: the family is one of this CPU's.
+        unsafe { team.family.run(&work) }?;
         team.stop.check()?;
-        results.into_iter().collect::<Result<Vec<()>, _>>()?;
         let x = self.substitute();
-        team.meter.lane(0).add(0, (self.system.n * self.system.n) as u64);
+        team.meter.lane(0).add(0, (n * n) as u64);
         Ok(x)
     }
 
-    /// One thread's share of the factorisation.
-    fn work(&self, thread: usize, taken: &[AtomicUsize], gate: &Gate, team: Team<'_>) -> Result<(), KernelError> {
-        let lane = team.meter.lane(thread);
-        if thread == 0 {
-            lane.add(0, self.factor(0, &mut self.write(0))?);
+    /// Back substitution: the forward one is done when b has gone through all updates.
+    fn substitute(&self) -> Vec<f64> {
+        let n = self.system.n;
+        let mut x = vec![0.0; n];
+        for i in (0..n).rev() {
+            let row = self.matrix.row(i);
+            x[i] = (row[n] - dot(&row[i + 1..n], &x[i + 1..])) / row[i];
         }
-        for (k, taken) in taken.iter().enumerate() {
-            if !gate.pass() {
+        x
+    }
+
+    /// Flips a bit of the matrix, as broken memory would.
+    #[cfg(test)]
+    pub(super) fn flip(&mut self, row: usize, column: usize) {
+        let value = &mut self.matrix.row_mut(row)[column];
+        *value = f64::from_bits(value.to_bits() ^ (1 << 51));
+    }
+}
+
+/// One factorisation, shared by its threads.
+struct Factorisation<'a> {
+    n: usize,
+    plan: &'a [Range<usize>],
+    grid: Grid<'a>,
+    panels: &'a [RwLock<Panel>; 2],
+    copy: &'a Mutex<Pages>,
+    packs: &'a [Mutex<Pages>],
+    /// For each step the columns behind its panel.
+    slivers: Vec<Slivers>,
+    gate: Gate,
+    team: Team<'a>,
+}
+
+impl ForTile for &Factorisation<'_> {
+    type Output = Result<(), KernelError>;
+
+    unsafe fn run<T: Tile>(self) -> Self::Output {
+        let threads = self.team.cpus.len();
+        let results = each(self.team.cpus, &self.gate, vec![(); threads], |thread, ()| {
+            // SAFETY: the tile is this CPU's.
+            let result = unsafe { self.work::<T>(thread) };
+            if result.is_err() {
+                self.gate.destroy();
+            }
+            result
+        })?;
+        results.into_iter().collect()
+    }
+}
+
+impl Factorisation<'_> {
+    /// One thread's share.
+    ///
+    /// # Safety
+    /// The CPU must be the tile's.
+    unsafe fn work<T: Tile>(&self, thread: usize) -> Result<(), KernelError> {
+        let lane = self.team.meter.lane(thread);
+        let mut pack = self.packs[thread].lock().unwrap_or_else(PoisonError::into_inner);
+        if thread == 0 {
+            // SAFETY: the others wait at the gate.
+            unsafe { self.factor::<T>(0, lane) };
+        }
+        for step in 0..self.plan.len() {
+            if !self.gate.pass() {
                 return Ok(());
             }
-            let panel = self.read(k);
-            loop {
-                let index = k + 1 + taken.fetch_add(1, Relaxed);
-                if index >= self.all.len() {
-                    break;
-                }
-                team.stop.check()?;
-                let mut block = self.write(index);
-                lane.add(0, self.update(k, &panel, &mut block));
-                if index == k + 1 && index < self.panels() {
-                    lane.add(0, self.factor(index, &mut block)?);
+            let panel = self.panels[step % 2].read().unwrap_or_else(PoisonError::into_inner);
+            while let Some(columns) = self.take::<T>(step) {
+                // SAFETY: nobody else has taken these columns, nor will before the gate is passed again.
+                unsafe { self.update::<T>(&panel, columns.clone(), &mut pack, lane)? };
+                if columns.start == self.plan[step].end && step + 1 < self.plan.len() {
+                    // SAFETY: as above, and they are those of the next panel.
+                    unsafe { self.factor::<T>(step + 1, lane) };
                 }
             }
         }
         Ok(())
     }
 
-    /// LU of the rows of panel k from its diagonal on; returns the floating-point operations.
-    fn factor(&self, k: usize, panel: &mut Block) -> Result<u64, KernelError> {
-        let first = k * self.width;
-        let (rows, columns) = (self.system.n - first, panel.columns);
-        let memory = lu_in_place_scratch::<usize, f64>(rows, columns, Par::Seq, faer::prelude::default());
-        let mut memory = MemBuffer::try_new(memory)
-            .map_err(|_| KernelError::Unavailable("memory for a panel was refused".to_owned()))?;
-        let (mut order, mut inverse) = (vec![0_usize; rows], vec![0_usize; rows]);
-        lu_in_place(
-            self.matrix_mut(panel).submatrix_mut(first, 0, rows, columns),
-            &mut order,
-            &mut inverse,
-            Par::Seq,
-            MemStack::new(&mut memory),
-            faer::prelude::default(),
-        );
-        panel.pivots = swaps(&order, columns);
-        Ok((columns * columns * rows - columns * columns * columns / 3) as u64)
+    /// Columns behind a step's panel that nobody has taken, first those of the next panel.
+    fn take<T: Tile>(&self, step: usize) -> Option<Range<usize>> {
+        let behind = self.plan[step].end;
+        let all = (self.n + 1 - behind).div_ceil(T::WIDE);
+        let next = self.plan.get(step + 1).map_or(1, |next| next.len().div_ceil(T::WIDE));
+        let taken = self.slivers[step].take(all, next, BLOCK / T::WIDE, self.team.cpus.len())?;
+        Some(behind + taken.start * T::WIDE..behind + taken.end * T::WIDE)
     }
 
-    /// Subtracts panel k from a block behind it; returns the floating-point operations.
-    fn update(&self, k: usize, panel: &Block, block: &mut Block) -> u64 {
-        let (first, width, columns) = (k * self.width, panel.columns, block.columns);
-        let rest = self.system.n - first - width;
-        for column in block.values.chunks_exact_mut(self.stride) {
-            let column = &mut column[first..];
-            for (i, row) in panel.pivots.iter().enumerate() {
-                column.swap(i, *row);
+    /// Factors the panel of a step.
+    ///
+    /// # Safety
+    /// Nobody else may touch its columns meanwhile.
+    unsafe fn factor<T: Tile>(&self, step: usize, lane: &Lane) {
+        let columns = &self.plan[step];
+        let mut panel = self.panels[step % 2].write().unwrap_or_else(PoisonError::into_inner);
+        let mut copy = self.copy.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: as the caller says.
+        unsafe { panel.factor::<T>(self.grid, &mut copy, self.n, columns.start, columns.len()) };
+        lane.add(0, panel.operations(self.n));
+    }
+
+    /// Subtracts a panel from columns behind it, whole slivers of them.
+    ///
+    /// # Safety
+    /// Nobody else may touch them meanwhile.
+    unsafe fn update<T: Tile>(
+        &self,
+        panel: &Panel,
+        columns: Range<usize>,
+        pack: &mut [f64],
+        lane: &Lane,
+    ) -> Result<(), KernelError> {
+        let (depth, count) = (panel.width, columns.len());
+        let pack = &mut pack[..depth * count];
+        // SAFETY: as the caller says.
+        unsafe {
+            self.swap(panel, &columns);
+            self.solve_rows::<T>(panel, &columns, pack);
+        }
+        let real = columns.end.min(self.n + 1) - columns.start;
+        lane.add(0, (depth * depth * real) as u64);
+        let mut row = panel.first + depth;
+        for tall in panel.below::<T>().chunks(ROWS / T::TALL * T::TALL * depth) {
+            self.team.stop.check()?;
+            // SAFETY: as the caller says.
+            unsafe { product::<T, true>(depth, tall, pack, self.grid.at(row, columns.start), self.grid.stride) };
+            let rows = (tall.len() / depth).min(self.n - row);
+            lane.add(0, (2 * rows * depth * real) as u64);
+            row += rows;
+        }
+        Ok(())
+    }
+
+    /// Swaps rows as the panel's pivots say.
+    ///
+    /// # Safety
+    /// Nobody else may touch these columns meanwhile.
+    unsafe fn swap(&self, panel: &Panel, columns: &Range<usize>) {
+        for (i, pivot) in panel.pivots.iter().enumerate() {
+            if *pivot != i {
+                let row = |i: usize| self.grid.at(panel.first + i, columns.start);
+                // SAFETY: two parts of different rows, the caller's alone; columns end within the row's padding.
+                unsafe { std::ptr::swap_nonoverlapping(row(i), row(*pivot), columns.len()) };
             }
         }
-        let panel = self.matrix(panel);
-        let (diagonal, below) = (panel.submatrix(first, 0, width, width), panel.subrows(first + width, rest));
-        let (upper, lower) = self.matrix_mut(block).split_at_row_mut(first + width);
-        let mut upper = upper.subrows_mut(first, width);
-        solve_unit_lower_triangular_in_place(diagonal, upper.as_mut(), Par::Seq);
-        matmul(lower, Accum::Add, below, upper.as_ref(), -1.0, Par::Seq);
-        (width * columns * (width + 2 * rest)) as u64
     }
 
-    /// Back substitution: the forward one is done when b, the last block, has gone through all updates.
-    fn substitute(&self) -> Vec<f64> {
-        let n = self.system.n;
-        let mut x = self.read(self.panels()).values[..n].to_vec();
-        for k in (0..self.panels()).rev() {
-            let panel = self.read(k);
-            let first = k * self.width;
-            let matrix = self.matrix(&panel);
-            let (above, here) = x[..first + panel.columns].split_at_mut(first);
-            let here = MatMut::from_column_major_slice_mut(here, panel.columns, 1);
-            let above = MatMut::from_column_major_slice_mut(above, first, 1);
-            let mut here = here;
-            let diagonal = matrix.submatrix(first, 0, panel.columns, panel.columns);
-            solve_upper_triangular_in_place(diagonal, here.as_mut(), Par::Seq);
-            matmul(above, Accum::Add, matrix.subrows(0, first), here.as_ref(), -1.0, Par::Seq);
+    /// Packs the panel's rows of some columns, solves L·U = A for them, and writes U back.
+    ///
+    /// # Safety
+    /// Nobody else may touch these columns meanwhile, and the CPU must be the tile's.
+    unsafe fn solve_rows<T: Tile>(&self, panel: &Panel, columns: &Range<usize>, pack: &mut [f64]) {
+        let depth = panel.width;
+        for (index, sliver) in pack.chunks_exact_mut(depth * T::WIDE).enumerate() {
+            let first = columns.start + index * T::WIDE;
+            for (p, values) in sliver.chunks_exact_mut(T::WIDE).enumerate() {
+                // SAFETY: as the caller says.
+                values.copy_from_slice(unsafe { self.grid.part(panel.first + p, first, T::WIDE) });
+            }
+            for (index, tall) in panel.corner::<T>().chunks_exact(depth * T::TALL).enumerate() {
+                let done = index * T::TALL;
+                let rows = T::TALL.min(depth - done);
+                // SAFETY: as the caller says; the padding of the last rows lies in the matrix's memory.
+                unsafe {
+                    let start = sliver.as_mut_ptr();
+                    if rows == T::TALL {
+                        T::multiply::<true>(done, tall.as_ptr(), start, T::WIDE, start.add(done * T::WIDE), T::WIDE);
+                    }
+                    T::compiled(
+                        #[inline(always)]
+                        || substitute::<T>(tall, sliver, if rows == T::TALL { done } else { 0 }, done, rows),
+                    );
+                }
+            }
+            for (p, values) in sliver.chunks_exact(T::WIDE).enumerate() {
+                // SAFETY: as the caller says.
+                unsafe { self.grid.part(panel.first + p, first, T::WIDE) }.copy_from_slice(values);
+            }
         }
-        x
-    }
-
-    /// Blocks of A; the one behind them holds b.
-    fn panels(&self) -> usize {
-        self.all.len() - 1
-    }
-
-    fn matrix<'a>(&self, block: &'a Block) -> MatRef<'a, f64> {
-        MatRef::from_column_major_slice_with_stride(&block.values, self.system.n, block.columns, self.stride)
-    }
-
-    fn matrix_mut<'a>(&self, block: &'a mut Block) -> MatMut<'a, f64> {
-        let columns = block.columns;
-        MatMut::from_column_major_slice_with_stride_mut(&mut block.values, self.system.n, columns, self.stride)
-    }
-
-    fn read(&self, index: usize) -> RwLockReadGuard<'_, Block> {
-        // A thread that panicked has broken the whole run already.
-        self.all[index].read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self, index: usize) -> RwLockWriteGuard<'_, Block> {
-        self.all[index].write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes one value, as bad memory would.
-    #[cfg(test)]
-    pub(super) fn flip(&self, row: usize, column: usize) {
-        let mut block = self.write(column / self.width);
-        let at = column % self.width * self.stride + row;
-        block.values[at] = f64::from_bits(block.values[at].to_bits() ^ 1 << 40);
     }
 }
 
-/// The row exchanges, one a column, that lead to an order of the rows: `order[i]` is the row that ends at i.
-fn swaps(order: &[usize], columns: usize) -> Vec<usize> {
-    let mut rows: Vec<usize> = (0..order.len()).collect();
-    let mut place = rows.clone();
-    let exchange = |i: usize| {
-        let from = place[order[i]];
-        rows.swap(i, from);
-        place[rows[i]] = i;
-        place[rows[from]] = from;
-        from
-    };
-    (0..columns).map(exchange).collect()
+/// Forward substitution in a few rows of a packed sliver, from which the rows before `from` are already subtracted.
+#[inline(always)]
+fn substitute<T: Tile>(tall: &[f64], sliver: &mut [f64], from: usize, done: usize, rows: usize) {
+    for row in 0..rows {
+        let (above, here) = sliver.split_at_mut((done + row) * T::WIDE);
+        for (p, above) in above.chunks_exact(T::WIDE).enumerate().skip(from) {
+            let factor = tall[p * T::TALL + row];
+            for (value, above) in here[..T::WIDE].iter_mut().zip(above) {
+                *value -= factor * above;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::kernel::gemm::grid::PAD;
 
     #[test]
-    fn exchanges_lead_to_the_order() {
-        let order = [3, 0, 4, 1, 2];
-        let mut rows = [0, 1, 2, 3, 4];
-        for (i, from) in swaps(&order, 5).into_iter().enumerate() {
-            rows.swap(i, from);
-        }
-        assert_eq!(rows, order);
-    }
-
-    #[test]
-    fn columns_never_lie_a_page_apart() {
-        for n in [1, 511, 512, 4000, 4096, 8000] {
-            assert!(stride(n) >= n && !stride(n).is_multiple_of(512) && stride(n).is_multiple_of(8));
+    fn panels_cover_all_columns_in_whole_tiles() {
+        for n in [1, 47, 48, 49, 1000, 4000, 8000] {
+            let plan = plan(n);
+            assert!(plan[0].start == 0 && plan.last().unwrap().end == n);
+            assert!(plan.windows(2).all(|p| p[0].end == p[1].start && p[0].len().is_multiple_of(PAD)), "{plan:?}");
         }
     }
 }

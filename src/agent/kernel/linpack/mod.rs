@@ -2,10 +2,14 @@
 
 mod lu;
 mod matrix;
+mod panel;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use super::gemm::micro::Family;
+use super::gemm::team::Team;
+use super::gemm::{SLOW_FLOPS_PER_SECOND, fastest, order};
 use super::threads::{Gate, choose, each};
 use super::{Description, KernelError, Measured, Stop, Takes};
 use crate::agent::meter::{Lanes, Meter};
@@ -14,26 +18,9 @@ use crate::vocab::event::{MeterSpec, Phase};
 use crate::vocab::figure::Figure;
 use crate::vocab::moment::Span;
 use crate::vocab::plan::Linpack;
-use crate::vocab::size::Order;
 use crate::vocab::unit::Unit;
-use lu::{Blocks, Team};
+use lu::Blocks;
 use matrix::System;
-
-/// The largest order that `Auto` chooses, and the step of its choice.
-const LARGEST_AUTO: usize = 8000;
-const AUTO_STEP: usize = 64;
-
-/// The share of the memory that `Auto` takes.
-const AUTO_SHARE: f64 = 0.4;
-
-/// Columns of a block.
-const WIDTH: usize = 128;
-
-/// Bytes that each thread packs operands into.
-const WORKSPACE: u64 = 4 << 20;
-
-/// What a slow thread does in a second, for the preflight's guess.
-const SLOW_FLOPS_PER_SECOND: f64 = 5e9;
 
 /// HPL's limit of a good residual.
 const WORST_RESIDUAL: f64 = 16.0;
@@ -42,23 +29,17 @@ const WORST_RESIDUAL: f64 = 16.0;
 pub(super) struct Kernel {
     system: System,
     cpus: Vec<usize>,
+    family: Family,
     memory: u64,
     blocks: Option<Blocks>,
 }
 
 impl Kernel {
     pub(super) fn new(load: &Linpack, seed: u64, node: &Resources) -> Result<Self, KernelError> {
-        let cpus = choose(&node.cpus, load.threads)?;
-        let n = match load.size {
-            Order::Auto => auto(node.memory, cpus.len()),
-            Order::N(n) => n,
-        };
-        // Above 2²⁴ the matrix has 2 PiB; below, no product here overflows.
-        if !(1..=1 << 24).contains(&n) {
-            let mib = node.memory >> 20;
-            return Err(KernelError::Unavailable(format!("no matrix of order {n}; {mib} MiB of memory can be had")));
-        }
-        Ok(Self { system: System { n, seed }, cpus, memory: node.memory, blocks: None })
+        let cpus = choose(&node.cores_first(), load.threads.or(Some(node.core_threads())))?;
+        let n = order(load.size, node.memory, |n| needs(n, cpus.len()))?;
+        let system = System { n, seed };
+        Ok(Self { system, cpus, family: fastest(), memory: node.memory, blocks: None })
     }
 
     fn needs(&self) -> u64 {
@@ -74,7 +55,7 @@ impl Kernel {
     fn verify(&self, x: &[f64]) -> Result<f64, KernelError> {
         let threads = self.cpus.len();
         let parts = each(&self.cpus, &Gate::new(threads), vec![(); threads], |thread, ()| {
-            self.system.sums((thread..self.system.n).step_by(threads), x)
+            self.system.largest((thread..self.system.n).step_by(threads), x)
         })?;
         let residual = self.system.residual(&parts, x);
         // Written so that NaN is wrong too.
@@ -88,16 +69,9 @@ impl Kernel {
     }
 }
 
-/// Bytes that a system of order n takes on so many threads: the matrix, its pivots, the vectors of the check.
+/// Bytes that a system of order n takes on so many threads: the matrix, its panels, the vectors of the check.
 fn needs(n: usize, threads: usize) -> u64 {
-    let (n, threads) = (n as u64, threads as u64);
-    lu::bytes(n as usize) + 8 * n * (4 + 3 * threads) + WORKSPACE * threads
-}
-
-fn auto(memory: u64, threads: usize) -> usize {
-    let room = memory as f64 * AUTO_SHARE;
-    let fits = |n: &usize| needs(*n, threads) as f64 <= room;
-    (1..=LARGEST_AUTO / AUTO_STEP).rev().map(|steps| steps * AUTO_STEP).find(fits).unwrap_or(0)
+    lu::bytes(n, threads) + 8 * (n * (2 + threads)) as u64
 }
 
 impl super::Kernel for Kernel {
@@ -108,18 +82,19 @@ impl super::Kernel for Kernel {
     }
 
     fn describe(&self) -> Description {
+        let width = lu::width(self.system.n);
         let labels = [
-            ("engine", "faer 0.24, blocked LU with partial pivoting and look-ahead".to_owned()),
+            ("engine", format!("blocked LU with partial pivoting and look-ahead, {}", self.family.name())),
             ("threads", self.cpus.len().to_string()),
             ("size", self.system.n.to_string()),
-            ("block_columns", WIDTH.to_string()),
+            ("block_columns", width.to_string()),
         ];
         Description {
             // Not level: each panel leaves less to do for the next, and the last ones keep no thread busy.
             meters: vec![MeterSpec::new("gflops", Unit::Gflops, false)],
             lanes: Lanes { threads: self.cpus.len(), depth: 0, timed: false },
             labels: labels.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<BTreeMap<_, _>>(),
-            command: format!("OMP_NUM_THREADS={} xhpl  # N={} NB={WIDTH} P=Q=1", self.cpus.len(), self.system.n),
+            command: format!("OMP_NUM_THREADS={} xhpl  # N={} NB={width} P=Q=1", self.cpus.len(), self.system.n),
             bound: Some(super::Ceiling::FloatingPoint),
         }
     }
@@ -133,19 +108,19 @@ impl super::Kernel for Kernel {
         if self.needs() > self.memory {
             return Err(refused());
         }
-        let blocks = Blocks::new(self.system, WIDTH).ok_or_else(refused)?;
+        let mut blocks = Blocks::new(self.system, self.cpus.len()).ok_or_else(refused)?;
         blocks.fill(&self.cpus, stop)?;
         self.blocks = Some(blocks);
         Ok(())
     }
 
     fn iterate(&mut self, meter: &Meter, stop: &Stop) -> Result<Measured, KernelError> {
-        let blocks = self.blocks.as_ref().ok_or_else(|| KernelError::Broken("not prepared".to_owned()))?;
+        let blocks = self.blocks.as_mut().ok_or_else(|| KernelError::Broken("not prepared".to_owned()))?;
         meter.phase(Phase::Ramp);
         blocks.fill(&self.cpus, stop)?;
         meter.phase(Phase::Measure);
         let start = Instant::now();
-        let x = blocks.solve(Team { cpus: &self.cpus, meter, stop })?;
+        let x = blocks.solve(Team { cpus: &self.cpus, family: self.family, meter, stop })?;
         let seconds = start.elapsed().as_secs_f64();
         meter.phase(Phase::Verify);
         let residual = self.verify(&x)?;
@@ -165,6 +140,7 @@ mod tests {
     use super::super::Kernel as _;
     use super::*;
     use crate::agent::voice::Voice;
+    use crate::vocab::size::Order;
 
     fn node() -> Resources {
         Resources::here(Path::new("/"))
@@ -178,14 +154,17 @@ mod tests {
     }
 
     #[test]
-    fn systems_of_any_order_are_solved_on_any_number_of_threads() {
-        for (n, threads) in [(1, 1), (2, 3), (127, 2), (128, 2), (129, 1), (300, 4), (512, 2)] {
-            let (mut kernel, meter) = kernel(n, threads);
-            kernel.prepare(&meter, &Stop::default()).unwrap();
-            for _ in 0..2 {
-                let measured = kernel.iterate(&meter, &Stop::default()).unwrap();
-                let values: Vec<f64> = measured.figures.iter().map(|f| f.value).collect();
-                assert!(values.iter().all(|v| v.is_finite()) && values[1] <= WORST_RESIDUAL, "n {n}: {values:?}");
+    fn systems_of_any_order_are_solved_on_any_number_of_threads_by_any_family() {
+        for family in Family::here() {
+            for (n, threads) in [(1, 1), (2, 3), (47, 2), (48, 2), (49, 1), (300, 4), (517, 2), (1000, 3)] {
+                let (mut kernel, meter) = kernel(n, threads);
+                kernel.family = family;
+                kernel.prepare(&meter, &Stop::default()).unwrap();
+                for _ in 0..2 {
+                    let measured = kernel.iterate(&meter, &Stop::default()).unwrap();
+                    let values: Vec<f64> = measured.figures.iter().map(|f| f.value).collect();
+                    assert!(values.iter().all(|v| v.is_finite()) && values[1] <= 1.0, "{family:?} n {n}: {values:?}");
+                }
             }
         }
     }
@@ -204,8 +183,8 @@ mod tests {
         let (mut kernel, meter) = kernel(400, 2);
         let stop = Stop::default();
         kernel.prepare(&meter, &stop).unwrap();
-        let blocks = kernel.blocks.as_ref().unwrap();
-        let team = Team { cpus: &kernel.cpus, meter: &meter, stop: &stop };
+        let mut blocks = kernel.blocks.take().unwrap();
+        let team = Team { cpus: &kernel.cpus, family: kernel.family, meter: &meter, stop: &stop };
         assert!(kernel.verify(&blocks.solve(team).unwrap()).is_ok());
         blocks.fill(&kernel.cpus, &stop).unwrap();
         blocks.flip(17, 391);
@@ -215,15 +194,14 @@ mod tests {
 
     #[test]
     fn auto_fits_the_memory() {
-        let order = |memory| auto(memory, 2);
+        let order = |memory| order(Order::Auto, memory, |n| needs(n, 2)).unwrap();
         assert_eq!(order(64 << 30), 8000);
-        assert_eq!(order(1 << 20), 0);
         for memory in [100 << 20, 256 << 20, 1 << 30] {
             let n = order(memory);
             assert!(n > 0 && n.is_multiple_of(64) && needs(n, 2) as f64 <= memory as f64 * 0.4);
             assert!(needs(n + 64, 2) as f64 > memory as f64 * 0.4);
         }
-        let small = Resources { memory: 1 << 20, ..node() };
+        let small = Resources { memory: 1 << 16, ..node() };
         assert!(Kernel::new(&Linpack::default(), 1, &small).is_err());
     }
 
@@ -231,7 +209,7 @@ mod tests {
     fn what_does_not_fit_is_refused_and_a_stop_is_heeded() {
         let (mut kernel, meter) = kernel(1_000_000, 1);
         let refused = kernel.prepare(&meter, &Stop::default());
-        assert!(matches!(refused, Err(KernelError::Unavailable(why)) if why.starts_with("needs 7629")));
+        assert!(matches!(refused, Err(KernelError::Unavailable(why)) if why.starts_with("needs 76")));
         let (mut kernel, meter) = self::kernel(300, 2);
         kernel.prepare(&meter, &Stop::default()).unwrap();
         let stop = Stop::default();

@@ -44,7 +44,7 @@ pub(super) struct Kernel {
 impl Kernel {
     pub(super) fn new(load: &Memory, seed: u64, node: &Resources) -> Result<Self, KernelError> {
         let unavailable = |why: String| Err(KernelError::Unavailable(why));
-        let cpus = choose(&node.cpus, load.threads)?;
+        let cpus = choose(&node.cpus, load.threads.or(Some(node.cpu_threads())))?;
         let (block, threads) = (load.block.0, cpus.len() as u64);
         if block == 0 || !block.is_multiple_of(LINE) {
             return unavailable(format!("a block of {} is no multiple of {LINE} B", load.block));

@@ -69,7 +69,7 @@ struct Team<'a> {
 
 impl Kernel {
     pub(super) fn new(load: &Stream, node: &Resources) -> Result<Self, KernelError> {
-        let cpus = choose(&node.cpus, load.threads)?;
+        let cpus = choose(&node.cpus, load.threads.or(Some(node.cpu_threads())))?;
         if let Some(why) = operation::refusal(load.stores) {
             return Err(KernelError::Unavailable(why));
         }
