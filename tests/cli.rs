@@ -9,7 +9,7 @@ use common::{Place, plan, skip, synthetic};
 use serde_json::Value;
 
 const FLOOR: &str =
-    "(of: \"r.mb_per_s\", at_least: Absolute(\"80 MB/s\")), (of: \"r\", no_findings: [Collapse, Stall])";
+    "(of: \"r.mb_per_s\", at_least: Absolute(\"80 MB/s\"), decide: Point), (of: \"r\", no_findings: [Collapse, Stall])";
 
 fn healthy() -> String {
     plan(&[synthetic("r", "600 ms", "Level", "")], FLOOR)

@@ -16,8 +16,7 @@ const COLLAPSE_SAID: Span = Span::milliseconds(400);
 /// Two seconds, and three readings.
 const STALL_SAID: Span = Span::milliseconds(2300);
 
-const CHECKS: &str =
-    "(of: \"r.mb_per_s\", at_least: Absolute(\"80 MB/s\")), (of: \"*\", no_findings: [Collapse, Stall, Silent])";
+const CHECKS: &str = "(of: \"r.mb_per_s\", at_least: Absolute(\"80 MB/s\"), decide: Point), (of: \"*\", no_findings: [Collapse, Stall, Silent])";
 
 /// A session of one run, kept to its end, with everything that must hold of any session checked.
 fn told(name: &str, run: String) -> (Vec<Record>, State) {

@@ -368,7 +368,7 @@ fn open_below(pid: i32, directory: &Path) -> Option<bool> {
 #[test]
 fn two_nodes_of_one_session_are_told_apart() {
     let place = Place::new();
-    let checks = "(of: \"r.mb_per_s\", at_least: Absolute(\"50 MB/s\"))";
+    let checks = "(of: \"r.mb_per_s\", at_least: Absolute(\"50 MB/s\"), decide: Point)";
     let plan = plan(&[synthetic("r", "600 ms", "Level", "")], checks);
     let (finished, records) = place.session("two", &plan, &["--node", "a", "--node", "b"]).finish(PATIENCE);
     assert_eq!(finished.code, Some(0), "{}{}", finished.out, finished.err);

@@ -15,6 +15,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("disk-steady", include_str!("../../presets/disk-steady.ron")),
     ("memory", include_str!("../../presets/memory.ron")),
     ("quick", include_str!("../../presets/quick.ron")),
+    ("railway-private-cloud", include_str!("../../presets/railway-private-cloud.ron")),
     ("synthetic-collapse", include_str!("../../presets/synthetic-collapse.ron")),
 ];
 

@@ -164,11 +164,12 @@ pub fn verdict_block(verdict: &Verdict, name_nodes: bool) -> String {
         let mark = words::mark(line.decision);
         let node = if name_nodes { format!("{:<8} ", neutral(&line.node)) } else { String::new() };
         let margin = if line.margin.is_empty() { String::new() } else { format!(" (margin {})", line.margin) };
-        let limit = if line.limit.is_empty() { String::new() } else { format!(" {}", line.limit) };
+        let detail = if line.detail.is_empty() { String::new() } else { format!(", {}", neutral(&line.detail)) };
+        let limit = if line.limit.is_empty() { String::new() } else { format!(" {}", neutral(&line.limit)) };
         let _ = writeln!(
             text,
-            "{mark} {:<10} {node}{:<26} {}{limit}: {}{margin}",
-            line.decision,
+            "{mark} {:<10} {node}{:<26} {}{limit}: {}{detail}{margin}",
+            line.word(),
             neutral(&line.of),
             neutral(&line.comparison),
             neutral(&line.measured),
@@ -176,6 +177,9 @@ pub fn verdict_block(verdict: &Verdict, name_nodes: bool) -> String {
         if line.decision != Decision::Pass || !line.margin.is_empty() {
             let _ = writeln!(text, "             {}", neutral(&line.reason));
         }
+    }
+    for (section, decision) in verdict.sections() {
+        let _ = writeln!(text, "\n{}: {decision}", neutral(section));
     }
     let _ = writeln!(text, "\nVERDICT: {}", verdict.headline());
     text

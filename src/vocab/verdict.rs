@@ -38,6 +38,9 @@ pub struct Line {
     pub comparison: String,
     /// The measured value, printed; empty when there is none.
     pub measured: String,
+    /// The interval of the measured value, and the share that it is of what the limit is a share of; empty when there is neither.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
     /// The limit, printed; empty when there is none.
     pub limit: String,
     /// How far on the good side (+) or the bad side (-) of the limit, printed; empty when there is none.
@@ -64,6 +67,7 @@ impl Line {
             of: of.to_owned(),
             comparison: String::new(),
             measured: String::new(),
+            detail: String::new(),
             limit: String::new(),
             margin: String::new(),
             reason: String::new(),
@@ -71,6 +75,12 @@ impl Line {
             section: String::new(),
             told: false,
         }
+    }
+
+    /// Its decision in words; in brackets where the verdict does not depend on it.
+    #[must_use]
+    pub fn word(&self) -> String {
+        if self.told { format!("({})", self.decision) } else { self.decision.to_string() }
     }
 }
 

@@ -137,8 +137,8 @@ fn verdict() -> BoxedStrategy<Verdict> {
     let line = (decision(), words, vec(count(), 0..3)).prop_map(|(decision, words, evidence)| {
         let (node, of, comparison, measured, limit, margin, reason) = words;
         let told = evidence.len() == 2;
-        let section = reason.clone();
-        Line { decision, node, of, comparison, measured, limit, margin, reason, evidence, section, told }
+        let (section, detail) = (reason.clone(), limit.clone());
+        Line { decision, node, of, comparison, measured, detail, limit, margin, reason, evidence, section, told }
     });
     (decision(), any::<bool>(), vec(line, 0..3))
         .prop_map(|(decision, smoke, lines)| Verdict { decision, smoke, lines })

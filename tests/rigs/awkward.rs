@@ -12,7 +12,7 @@ use crate::{Played, played};
 
 const LOAD: &str = "pattern: Write, block: \"4KiB\", depth: 4, size: \"16MiB\", time: \"1 s\"";
 /// Whatever the rate is: that there is one.
-const SOME: &str = "(of: \"load.mb_per_s\", at_least: Absolute(\"0.1 MB/s\"))";
+const SOME: &str = "(of: \"load.mb_per_s\", at_least: Absolute(\"0.1 MB/s\"), decide: Point)";
 
 fn on(target: &Path, load: &str) -> Account {
     Scene::disk(target, load).held_to(SOME).play().end()

@@ -69,7 +69,7 @@ pub(crate) fn neighbour() -> Played {
 pub(crate) fn generator() -> Played {
     let disk = Disk::new()?;
     let load = "pattern: RandomRead, block: \"4KiB\", depth: 32, size: \"64MiB\", time: \"6 s\", direct: false";
-    let some = "(of: \"load.iops\", at_least: Absolute(\"100 IOPS\"))";
+    let some = "(of: \"load.iops\", at_least: Absolute(\"100 IOPS\"), decide: Point)";
     Ok(Scene::disk(disk.path(), load).held_to(some).play().end())
 }
 

@@ -16,7 +16,7 @@ use crate::say;
 
 const WRITE: &str = "pattern: Write, block: \"64KiB\", depth: 4, size: \"16MiB\", time: \"1 s\"";
 const READ: &str = "pattern: RandomRead, block: \"4KiB\", depth: 4, size: \"16MiB\", time: \"1 s\"";
-const SOME: &str = "(of: \"load.mb_per_s\", at_least: Absolute(\"0.1 MB/s\"))";
+const SOME: &str = "(of: \"load.mb_per_s\", at_least: Absolute(\"0.1 MB/s\"), decide: Point)";
 
 /// A device of 64 MiB of zeros with a file of its own.
 struct Target {

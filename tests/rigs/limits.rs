@@ -12,7 +12,7 @@ use crate::program::{self, skip};
 use crate::{Played, played};
 
 const MEMORY: u64 = 256 << 20;
-const SOME: &str = "(of: \"load.gflops\", at_least: Absolute(\"0.001 GFLOPS\"))";
+const SOME: &str = "(of: \"load.gflops\", at_least: Absolute(\"0.001 GFLOPS\"), decide: Point)";
 const AUTO: &str = "Linpack()";
 const TARGET: &str = "/var/tmp";
 

@@ -20,7 +20,7 @@ use crate::{Played, played, say};
 const LOAD: &str = "pattern: Write, block: \"256KiB\", depth: 4, size: \"128MiB\", time: \"20 s\"";
 /// Space comes back once the last process is gone and the journal has let go of it.
 const SOON: Duration = Duration::from_secs(5);
-const SOME: &str = "(of: \"load.mb_per_s\", at_least: Absolute(\"0.1 MB/s\"))";
+const SOME: &str = "(of: \"load.mb_per_s\", at_least: Absolute(\"0.1 MB/s\"), decide: Point)";
 
 fn free(path: &Path) -> u64 {
     let space = statvfs(path).unwrap();

@@ -29,7 +29,7 @@ fn a_session_is_shown_to_its_verdict_and_the_verdict_stays() {
 fn a_device_that_collapses_is_said_so_live_and_fails() {
     let house = House::new();
     let run = shaped("sick-write", 8.0, "Collapse(after: \"150MB\", to: \"1 MB/s\")");
-    let check = "( of: \"sick-write.mb_per_s\", at_least: Absolute(\"80 MB/s\"), why: \"as promised\" )";
+    let check = "( of: \"sick-write.mb_per_s\", at_least: Absolute(\"80 MB/s\"), decide: Point, why: \"as promised\" )";
     let preset = format!("( title: \"A sick device\", about: \"Collapses.\", runs: [{run}], checks: [{check}] )");
     house.preset("sick", &preset);
     let mut terminal = house.open(&["sick"]);

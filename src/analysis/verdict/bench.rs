@@ -100,7 +100,7 @@ impl Bench<'_> {
         let rule = (self.check.statistic, self.check.decide);
         let Some(compared) = decide::compare(rule, side, &measured.values, bound.mark()) else { return line };
         line.margin = margin(side.good(compared.measured, bound.value.value), bound.value.value);
-        line.measured = printed(&line.measured, &compared, bound, measured.unit);
+        line.detail = detail(&compared, bound, measured.unit);
         let mut reasons = vec![line.reason.clone()];
         let doubts = self.doubts(runs, figure);
         line.decision = match (compared.holds, doubts.is_empty()) {
@@ -244,20 +244,16 @@ impl Measured {
     }
 }
 
-/// The measured number, its interval, and the share that it is of what the limit is a share of.
-fn printed(number: &str, compared: &Compared, bound: &Bound, unit: Unit) -> String {
-    let mut text = number.to_owned();
-    if let Some(interval) = &compared.interval {
+/// The interval of what was measured, and the share that it is of what the limit is a share of.
+fn detail(compared: &Compared, bound: &Bound, unit: Unit) -> String {
+    let interval = compared.interval.as_ref().map(|interval| {
         let [low, high] = [interval.low, interval.high].map(|end| short(Quantity::new(end, unit)));
-        text.push_str(&format!(" (95 %: {low} to {high})"));
-    }
-    if bound.divisor.is_some() {
-        text.push_str(&format!(", {:.2} % of the own roof", compared.measured));
-    }
-    if let Some(whole) = bound.whole.filter(|whole| *whole > 0.0) {
-        text.push_str(&format!(", {:.2} % of it", 100.0 * compared.measured / whole));
-    }
-    text
+        format!("95 %: {low} to {high}")
+    });
+    let own = bound.divisor.map(|_| format!("{:.2} % of the own roof", compared.measured));
+    let whole = bound.whole.filter(|whole| *whole > 0.0);
+    let share = whole.map(|whole| format!("{:.2} % of it", 100.0 * compared.measured / whole));
+    interval.into_iter().chain(own).chain(share).collect::<Vec<_>>().join(", ")
 }
 
 /// How far on the good side, in percent of the limit; a limit of nothing has no percentage.

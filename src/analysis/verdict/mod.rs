@@ -6,6 +6,8 @@
 mod bench;
 mod bound;
 mod decide;
+#[cfg(test)]
+mod proof;
 
 use super::state::{RunState, State, Status};
 use crate::vocab::event::Outcome;

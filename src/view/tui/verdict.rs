@@ -37,9 +37,11 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     if verdict.lines.is_empty() {
         brush.text((inner.x + 1, inner.y), "nothing was checked", Role::Dim, inner.width.saturating_sub(2));
     }
+    // A decision in brackets needs their room.
+    let word = if verdict.lines.iter().any(|line| line.told) { 13 } else { 11 };
     for (y, line) in (inner.y..inner.bottom()).zip(ranked(verdict)) {
         let row = Rect::new(inner.x + 1, y, inner.width.saturating_sub(2), 1);
-        self::line(line, view.state.nodes.len() > 1, row, brush);
+        self::line(line, (view.state.nodes.len() > 1, word), row, brush);
     }
 }
 
@@ -49,7 +51,7 @@ fn ranked(verdict: &Verdict) -> Vec<&Line> {
     lines
 }
 
-fn line(line: &Line, name_node: bool, area: Rect, brush: &mut Brush<'_>) {
+fn line(line: &Line, (name_node, word): (bool, u16), area: Rect, brush: &mut Brush<'_>) {
     let (sign, role) = appearance(line.decision, brush.look.signs());
     let wide = area.width >= 110;
     let y = area.y;
@@ -60,14 +62,15 @@ fn line(line: &Line, name_node: bool, area: Rect, brush: &mut Brush<'_>) {
         x += room;
     };
     put(sign, role, 2);
-    put(&line.decision.to_string(), role, 11);
+    put(&line.word(), role, word);
     let of = if name_node { format!("{} {}", line.node, line.of) } else { line.of.clone() };
     put(&of, Role::Text, if wide { 30 } else { 23 });
     let measured = if line.measured.is_empty() { "not measured" } else { &line.measured };
     put(&format::right(measured, if wide { 14 } else { 12 }), Role::Strong, if wide { 16 } else { 14 });
     put(&line.margin, role, 10);
     let rest = match (wide, line.limit.is_empty()) {
-        (true, false) => format!("{} {}; {}", line.comparison, line.limit, line.reason),
+        (true, false) if line.detail.is_empty() => format!("{} {}; {}", line.comparison, line.limit, line.reason),
+        (true, false) => format!("{} {}; {}; {}", line.comparison, line.limit, line.detail, line.reason),
         (true, true) => format!("{}; {}", line.comparison, line.reason),
         (false, false) => format!("limit {}", line.limit),
         (false, true) => line.reason.clone(),
