@@ -15,6 +15,7 @@ mod host;
 pub mod inventory;
 mod job;
 pub mod kernel;
+mod list;
 mod mdstat;
 pub mod meter;
 mod mount;

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use super::cgroup;
-use super::inventory::{self, list};
+use super::{cgroup, list};
 
 /// What this process can have of the node.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +47,7 @@ impl Resources {
     pub fn here(root: &Path) -> Self {
         let (cpus, data_caches) = (affinity(), data_caches(root));
         Self {
-            cores: inventory::cores(root, &cpus),
+            cores: list::cores(root, &cpus),
             quota: cgroup::limit(root, "cpu", cgroup::cpu_quota).filter(|quota| quota.is_finite()),
             cpus,
             memory: memory(root),
@@ -221,8 +220,8 @@ mod tests {
             ("proc/self/cgroup", "0::/box\n"),
             ("sys/fs/cgroup/box/cpu.max", "150000 100000\n"),
         ]);
-        assert_eq!(inventory::cores(root.path(), &[0, 1, 4, 5, 9]), [0, 1, 9]);
-        assert_eq!(inventory::cores(root.path(), &[1, 4, 5]), [1, 4]);
+        assert_eq!(list::cores(root.path(), &[0, 1, 4, 5, 9]), [0, 1, 9]);
+        assert_eq!(list::cores(root.path(), &[1, 4, 5]), [1, 4]);
         assert_eq!(Resources::here(root.path()).quota, Some(1.5));
         let node = Resources { cpus: vec![1, 4, 5], cores: vec![1, 4], ..Resources::faked() };
         assert_eq!((node.core_threads(), node.cpu_threads(), node.cores_first()), (2, 3, vec![1, 4, 5]));

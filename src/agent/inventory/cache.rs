@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::list;
-use crate::agent::host;
+use crate::agent::{host, list};
 use crate::vocab::hardware::Cache;
 
 /// Counts the caches of the CPUs that are online. A cache that some CPU already told of is not asked for again: machines have

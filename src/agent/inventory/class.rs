@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::list;
 use crate::agent::cpuinfo::One;
-use crate::agent::host;
+use crate::agent::{host, list};
 use crate::vocab::hardware::CoreClass;
 
 /// Cores of one kind differ this little: favoured cores boost a few percent higher and are no kind of their own.

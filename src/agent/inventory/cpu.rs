@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::{cache, class, fact, list, numa};
+use super::{cache, class, fact, numa};
 use crate::agent::cpuinfo::{self, One};
-use crate::agent::host;
+use crate::agent::{host, list};
 use crate::vocab::fact::Fact;
 use crate::vocab::hardware::Processor;
 use crate::vocab::text::neutral;

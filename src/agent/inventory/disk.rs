@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::{adapter, fact, list, place};
-use crate::agent::{block, host};
+use super::{adapter, fact, place};
+use crate::agent::{block, host, list};
 use crate::vocab::fact::Fact;
 use crate::vocab::hardware::DiskItem;
 use crate::vocab::text::neutral;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::{fact, list};
-use crate::agent::host;
+use super::fact;
+use crate::agent::{host, list};
 use crate::vocab::fact::Fact;
 use crate::vocab::hardware::Array;
 use crate::vocab::text::neutral;

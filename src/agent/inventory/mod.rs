@@ -11,7 +11,6 @@ mod cpu;
 mod disk;
 mod dmi;
 mod fact;
-pub(super) mod list;
 mod machine;
 mod md;
 mod memory;
@@ -24,7 +23,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::resources::Resources;
-use super::{cpuinfo, host};
+use super::{cpuinfo, host, list};
 use crate::vocab::hardware::{CoreClass, Modules};
 use crate::vocab::node::Inventory;
 use crate::vocab::text::neutral;
@@ -89,17 +88,6 @@ pub(super) fn online(root: &Path) -> Option<u32> {
     cpu::Cpus::read(root, &host::text(&root.join("proc/cpuinfo")).unwrap_or_default()).count()
 }
 
-/// One CPU of each core that one of these is a thread of.
-pub(super) fn cores(root: &Path, cpus: &[usize]) -> Vec<usize> {
-    let siblings = |cpu: usize| {
-        let topology = root.join(format!("sys/devices/system/cpu/cpu{cpu}/topology"));
-        let told = ["core_cpus_list", "thread_siblings_list"].iter().find_map(|file| host::value(&topology.join(file)));
-        told.unwrap_or_else(|| cpu.to_string())
-    };
-    let mut seen = BTreeSet::new();
-    cpus.iter().copied().filter(|cpu| seen.insert(siblings(*cpu))).collect()
-}
-
 /// The CPUs that are small cores of a hybrid x86 processor.
 pub(super) fn efficient_cpus(root: &Path) -> BTreeSet<u32> {
     let cpus = host::value(&root.join("sys/devices/cpu_atom/cpus")).unwrap_or_default();
@@ -110,7 +98,7 @@ pub(super) fn efficient_cpus(root: &Path) -> BTreeSet<u32> {
 pub(super) fn kinds(root: &Path, cpus: &[usize]) -> Option<String> {
     let cpuinfo = host::text(&root.join("proc/cpuinfo")).unwrap_or_default();
     let classes = cpu::read(root, &cpuinfo, &cpu::Cpus::read(root, &cpuinfo)).classes;
-    let cores = cores(root, cpus);
+    let cores = list::cores(root, cpus);
     let count = |listed: &str| {
         let listed = list::parse(listed);
         cores.iter().filter(|cpu| u32::try_from(**cpu).is_ok_and(|cpu| listed.contains(&cpu))).count()

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::list;
-use crate::agent::host;
+use crate::agent::{host, list};
 use crate::vocab::hardware::NumaNode;
 
 /// The nodes in the order of their numbers, which may have gaps.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Node, Told, clock, cycle, sprint};
-use crate::agent::inventory;
+use crate::agent::{inventory, list};
 use crate::vocab::plan::Basis;
 use crate::vocab::unit::{Quantity, Unit};
 
@@ -45,7 +45,7 @@ fn measured(node: &Node<'_>) -> Result<(Quantity, String), String> {
 /// Of whole cores: two threads of a core share its units.
 fn nominal(node: &Node<'_>) -> Result<(Quantity, String), String> {
     let cpuinfo = node.cpuinfo();
-    let cores = inventory::cores(node.root, &node.cpus);
+    let cores = list::cores(node.root, &node.cpus);
     let efficient = inventory::efficient_cpus(node.root);
     let (mut total, mut kinds): (f64, BTreeMap<String, usize>) = (0.0, BTreeMap::new());
     for cpu in &cores {

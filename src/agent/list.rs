@@ -1,12 +1,15 @@
 //! Lists of CPUs in the kernel's form: `0-15,88-103`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::host;
 
 /// Far above the CPUs of any machine; a damaged list must not fill the memory.
 const MOST: u32 = 1 << 16;
 
 /// The numbers of a list; what is damaged is left out.
-pub(in crate::agent) fn parse(list: &str) -> BTreeSet<u32> {
+pub(super) fn parse(list: &str) -> BTreeSet<u32> {
     let range = |range: &str| {
         let (from, to) = range.split_once('-').unwrap_or((range, range));
         let (from, to) = (from.trim().parse::<u32>().ok()?, to.trim().parse::<u32>().ok()?);
@@ -39,6 +42,17 @@ pub(super) fn mask(text: &str) -> BTreeSet<u32> {
     let groups = text.split(',').rev().take(1 << 11).zip((0..).step_by(32));
     let bits = groups.filter_map(|(group, base)| Some((u32::from_str_radix(group.trim(), 16).ok()?, base)));
     bits.flat_map(|(group, base)| (0..32).filter(move |bit| group >> bit & 1 == 1).map(move |bit| base + bit)).collect()
+}
+
+/// One CPU of each core that one of these is a thread of.
+pub(super) fn cores(root: &Path, cpus: &[usize]) -> Vec<usize> {
+    let siblings = |cpu: usize| {
+        let topology = root.join(format!("sys/devices/system/cpu/cpu{cpu}/topology"));
+        let told = ["core_cpus_list", "thread_siblings_list"].iter().find_map(|file| host::value(&topology.join(file)));
+        told.unwrap_or_else(|| cpu.to_string())
+    };
+    let mut seen = BTreeSet::new();
+    cpus.iter().copied().filter(|cpu| seen.insert(siblings(*cpu))).collect()
 }
 
 #[cfg(test)]
