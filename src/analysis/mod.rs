@@ -7,6 +7,7 @@ pub mod attribution;
 pub mod compare;
 pub mod detect;
 pub mod interval;
+mod means;
 pub mod preflight;
 pub mod reference;
 pub mod roof;

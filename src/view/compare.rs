@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::format::{left, quantity, right, wrap};
-use crate::analysis::compare::{Cell, Comparison, Difference, Row, Told};
+use crate::analysis::compare::{Against, Cell, Comparison, Difference, Row, Told};
 use crate::vocab::text::neutral;
 
 /// Columns of a terminal that nobody has made wider.
 const COLUMNS: usize = 80;
 /// Columns of a machine's name in the table.
-const NAME: usize = 14;
+const NAME: usize = 12;
+/// Columns of a mean with its unit.
+const MEAN: usize = 15;
 /// Columns of the longest bar.
 const BAR: usize = 44;
 
@@ -80,9 +82,9 @@ fn told(comparison: &Comparison, difference: &Difference) -> String {
 fn heading() -> String {
     format!(
         "  {} {} {} {} {} {} {}",
-        left("figure, machine", NAME),
+        left("machine", NAME),
         right("n", 4),
-        right("mean", 12),
+        right("mean", MEAN),
         right("spread", 8),
         right("of roof", 8),
         right("ratio", 9),
@@ -97,7 +99,7 @@ fn line(name: &str, row: &Row, cell: &Cell, text: &mut String) {
         "  {} {} {} {} {} {} {}",
         left(name, NAME),
         right(&n, 4),
-        right(&mean, 12),
+        right(&mean, MEAN),
         right(&spread, 8),
         right(&roof, 8),
         right(&ratio, 9),
@@ -105,7 +107,7 @@ fn line(name: &str, row: &Row, cell: &Cell, text: &mut String) {
     );
     let _ = writeln!(text, "{}", line.trim_end());
     let Some(against) = &cell.against else { return };
-    let said = [efficiency(cell), Some(words(&against.told))];
+    let said = [efficiency(cell), Some(words(against))];
     for line in said.into_iter().flatten().filter(|line| !line.is_empty()) {
         let _ = writeln!(text, "    {line}");
     }
@@ -133,12 +135,14 @@ fn efficiency(cell: &Cell) -> Option<String> {
 
 /// What the test says of a difference.
 #[must_use]
-pub fn words(told: &Told) -> String {
+pub fn words(against: &Against) -> String {
     let p = |p: f64| if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
-    match told {
-        Told::Significant(chance) => format!("SIGNIFICANT, {}", p(*chance)),
-        Told::Trifle(chance) => format!("more than chance ({}), and too little to matter", p(*chance)),
-        Told::Chance(_) => "no significant difference".to_owned(),
+    let (values, sessions) = against.chance.map(|chance| (p(chance.values), p(chance.sessions))).unwrap_or_default();
+    match &against.told {
+        Told::Significant => format!("SIGNIFICANT, {sessions}"),
+        Told::OfSessions => format!("these sessions differ ({values}), as two of one machine may"),
+        Told::Trifle => format!("more than chance ({values}), and too little to matter"),
+        Told::Chance => "no significant difference".to_owned(),
         Told::NotTested(why) => format!("not tested: {why}"),
         Told::NotComparable(labels) => {
             format!("NOT COMPARABLE: {} differ{}", labels.join(", "), if labels.len() == 1 { "s" } else { "" })
@@ -157,7 +161,7 @@ fn bars(comparison: &Comparison, text: &mut String) {
             let share = if most > 0.0 { (cell.mean / most).clamp(0.0, 1.0) } else { 0.0 };
             let bar = "#".repeat((share * BAR as f64).round() as usize);
             let name = left(&machine.name, NAME);
-            let _ = writeln!(text, "  {name} {} {}", left(&bar, BAR), right(&quantity(cell.mean, row.unit), 12));
+            let _ = writeln!(text, "  {name} {} {}", left(&bar, BAR), right(&quantity(cell.mean, row.unit), MEAN));
         }
     }
 }
@@ -188,7 +192,7 @@ pub fn markdown(comparison: &Comparison) -> String {
     for row in &comparison.rows {
         for (machine, found) in comparison.machines.iter().zip(&row.cells) {
             let Some(found) = found else { continue };
-            let told = found.against.as_ref().map(|against| words(&against.told));
+            let told = found.against.as_ref().map(words);
             let said: Vec<String> = efficiency(found).into_iter().chain(told).collect();
             let (figure, name) = (cell(&row.figure), cell(&machine.name));
             let _ = writeln!(text, "| {figure} | {name} | {} | {} |", columns(row, found).join(" | "), said.join("; "));
