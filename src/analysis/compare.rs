@@ -210,7 +210,7 @@ fn against((first, this): (&Profile, &Profile), figure: &str, assumed: f64) -> O
     let (chance, told) = match tested {
         _ if !work.is_empty() => (None, Told::NotComparable(work)),
         Some(chance) => (Some(chance), Told::Chance),
-        None => (None, Told::NotTested(too_few(one, other, first.sessions > 1 || this.sessions > 1))),
+        None => (None, Told::NotTested(too_few((one, first.sessions), (other, this.sessions)))),
     };
     let virtualisation_efficiency = virtualisation_efficiency(first, this, ratio);
     Some(Against { ratio, interval, virtualisation_efficiency, chance, told })
@@ -236,11 +236,13 @@ fn other_work(first: &Profile, this: &Profile, run: &str) -> Vec<String> {
 
 const LIMITED: &str = "limited_to";
 
-fn too_few(one: &[f64], other: &[f64], sessions: bool) -> String {
-    if one.len().min(other.len()) >= means::FEWEST {
+/// Which side has too few values, in words.
+fn too_few(one: (&[f64], u32), other: (&[f64], u32)) -> String {
+    let (values, sessions) = if other.0.len() < one.0.len() { other } else { one };
+    let (fewest, what) = (values.len(), if sessions > 1 { "session" } else { "iteration" });
+    if fewest >= means::FEWEST {
         return "a mean is zero".to_owned();
     }
-    let (fewest, what) = (one.len().min(other.len()), if sessions { "value" } else { "iteration" });
     format!("{fewest} {what}{}", if fewest == 1 { "" } else { "s" })
 }
 

@@ -27,8 +27,9 @@ pub(super) fn baseline(sessions: &[PathBuf], out: &Path, force: bool) -> Ended {
     }
     let merged = merge(&profiles).map_err(|why| neutral(&why))?;
     write(out, &file::print(&merged)?)?;
-    let sessions = if merged.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", merged.sessions) };
-    print(&format!("{}: a baseline of {sessions}, {} figures\n", out.display(), merged.figures.len()));
+    let counted = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let (sessions, figures) = (counted(merged.sessions as usize, "session"), counted(merged.figures.len(), "figure"));
+    print(&format!("{}: a baseline of {sessions}, {figures}\n", out.display()));
     Ok(0)
 }
 
