@@ -67,6 +67,12 @@ fn what_cannot_be_run_is_one_line_and_3() {
         (&["judge", &missing], "missing.jsonl: No such file"),
         (&["judge", &preset], "is no session"),
         (&["presets", "show", "no-such-preset"], "there is no preset"),
+        (&["compare", &missing, &missing], "missing.jsonl: No such file"),
+        (&["compare", &preset, &preset], "no baseline: "),
+        (&["compare", "/dev/null", &preset], "/dev/null is empty; expected a session or a baseline"),
+        (&["compare", "/", &preset], "/: Is a directory"),
+        (&["baseline", &missing, "-o", &preset], "p.ron exists; --force writes over it"),
+        (&["baseline", &missing, "--force", "-o", "/dev/null"], "/dev/null: there is something that is no file"),
     ];
     for (arguments, expected) in cases {
         let finished = place.run(arguments);
@@ -83,11 +89,86 @@ fn what_cannot_be_run_is_one_line_and_3() {
 }
 
 #[test]
+fn two_sessions_are_compared_and_several_make_a_baseline() {
+    let place = Place::new();
+    let plan = |rate: u32| {
+        let kernel = format!("Synthetic(rate: \"{rate} MB/s\", time: \"200 ms\", noise: 0.01)");
+        let checks = if rate == 100 { "(of: \"r.mb_per_s\", at_least: Absolute(\"500 MB/s\"))" } else { "" };
+        plan(&[format!("(name: \"r\", kernel: {kernel}, iterations: 3)")], checks)
+    };
+    for (name, rate) in [("one", 100), ("two", 101), ("three", 99), ("slow", 40)] {
+        let (finished, _) = place.session(name, &plan(rate), &[]).finish(common::PATIENCE);
+        assert_eq!(finished.code, Some(i32::from(name == "one")), "{}{}", finished.out, finished.err);
+    }
+    let file = |name: &str| place.path(name).display().to_string();
+    let (one, two, three, slow) = (file("one.jsonl"), file("two.jsonl"), file("three.jsonl"), file("slow.jsonl"));
+    let compared = place.run(&["compare", &one, &format!("lame={slow}")]);
+    assert_eq!((compared.code, compared.err.as_str()), (Some(0), ""), "{}", compared.out);
+    assert!(compared.out.contains("  lame ") && compared.out.contains("SIGNIFICANT"), "{}", compared.out);
+    assert!(compared.out.contains("one, lame there is one session"), "{}", compared.out);
+
+    let good = file("good.ron");
+    let made = place.run(&["baseline", &one, &two, &three, "-o", &good]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    assert!(made.out.ends_with("good.ron: a baseline of 3 sessions, 1 figure\n"), "{}", made.out);
+    let warned = "one.jsonl: its verdict is FAIL; a baseline is meant to be of good nodes";
+    assert!(made.err.contains(warned) && made.err.lines().count() == 1, "{}", made.err);
+    let compared = place.run(&["compare", &good, &slow, "--json"]);
+    let json: Value = serde_json::from_str(&compared.out).unwrap();
+    let cell = &json["figures"][0]["cells"][1];
+    assert_eq!((json["machines"][0]["sessions"].as_u64(), cell["n"].as_u64()), (Some(3), Some(3)));
+    assert_eq!(cell["against"]["told"], "Significant", "{cell}");
+    assert!(cell["against"]["chance"]["sessions"].as_f64().is_some_and(|p| p < 0.05), "{cell}");
+    assert!(place.run(&["compare", &good, &slow, "--markdown"]).out.contains("| r.mb_per_s | slow | 3 |"));
+
+    let twice = place.run(&["baseline", &one, &one, "-o", &file("twice.ron")]);
+    assert_eq!(twice.code, Some(3));
+    assert!(twice.err.ends_with("is a session that was given before; it would count twice\n"), "{}", twice.err);
+    assert!(!place.path("twice.ron").exists());
+    let alone = place.run(&["compare", &one]);
+    assert!(alone.code == Some(3) && alone.err.contains("nothing to compare it with"), "{}", alone.err);
+    let again = place.run(&["baseline", &two, "-o", &good]);
+    assert!(again.code == Some(3) && again.err.ends_with("good.ron exists; --force writes over it\n"), "{}", again.err);
+    assert_eq!(place.run(&["baseline", &two, "-o", &good, "--force"]).code, Some(0));
+    let left: Vec<_> = std::fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".good")), "{left:?}");
+}
+
+#[test]
+fn what_is_no_session_and_no_baseline_is_one_line() {
+    let place = Place::new();
+    let cases: &[(&[u8], &str)] = &[
+        (b"\xff\xfe\x00garbage", "is neither a session nor a baseline: it is no text"),
+        (b"{\"no\": \"session\"}\n", "is no session"),
+        (b"(sessions: 1)", "no baseline: "),
+        (b"(sessions: 1, figures: {\"a.b\": (unit: \"IOPS\", values: [])})", "`a.b` has no values"),
+        (b"lat, 1\n2, 3\n", "no baseline: "),
+    ];
+    for (bytes, expected) in cases {
+        let path = place.path("x");
+        std::fs::write(&path, bytes).unwrap();
+        let shown = path.display().to_string();
+        for arguments in [&["compare", &shown, &shown][..], &["baseline", &shown, "-o", "/no/such/place"]] {
+            let finished = place.run(arguments);
+            assert_eq!((finished.code, finished.out.as_str()), (Some(3), ""), "{arguments:?}");
+            assert!(finished.err.contains(expected) && finished.err.contains(&shown), "{}", finished.err);
+            assert_eq!(finished.err.lines().count(), 1, "{}", finished.err);
+        }
+    }
+}
+
+#[test]
 fn usage_is_3_and_help_is_0() {
     let place = Place::new();
-    for wrong in
-        [&["--no-such-option"][..], &["run"], &["run", "quick", "--json"], &["watch", "--speed", "0"], &["judge"]]
-    {
+    for wrong in [
+        &["--no-such-option"][..],
+        &["run"],
+        &["run", "quick", "--json"],
+        &["watch", "--speed", "0"],
+        &["judge"],
+        &["compare"],
+        &["baseline", "x"],
+    ] {
         let finished = place.run(wrong);
         assert_eq!((finished.code, finished.out.as_str()), (Some(3), ""), "{wrong:?}");
         assert!(finished.err.starts_with("error: "), "{wrong:?}: {}", finished.err);
@@ -97,6 +178,8 @@ fn usage_is_3_and_help_is_0() {
         &["--version"],
         &["run", "--help"],
         &["detect", "--help"],
+        &["compare", "--help"],
+        &["baseline", "--help"],
         &["presets"],
         &["presets", "show", "quick"],
     ] {
@@ -201,6 +284,8 @@ fn a_dumb_terminal_in_the_c_locale_gets_ascii() {
         &["judge", &file, "--redetect"],
         &["detect", &file],
         &["detect", "--help"],
+        &["compare", "--help"],
+        &["baseline", "--help"],
         &["watch", &file],
         &["run", &preset, "--plan"],
         &["inventory"],

@@ -4,9 +4,12 @@
 //! and replayed, in batches of any size.
 
 pub mod attribution;
+pub mod compare;
 pub mod detect;
 pub mod interval;
+mod means;
 pub mod preflight;
+pub mod reference;
 pub mod roof;
 #[cfg(test)]
 pub(crate) mod scenario;

@@ -62,7 +62,7 @@ fn missing(run: &RunState, full: &str, class: &str, basis: Basis) -> String {
 }
 
 /// What really crossed the memory bus, where a memory run says that: its other figures leave out what is read before it is written.
-const BUS: &str = "bus_mb_per_s";
+pub const BUS: &str = "bus_mb_per_s";
 
 /// The figure of a run that a roof of its class bounds: its main one, or the traffic on the memory bus.
 #[must_use]

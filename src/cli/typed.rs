@@ -66,6 +66,20 @@ pub enum Verb {
         #[arg(long)]
         redetect: bool,
     },
+    /// Machines side by side: figures, ratios, and whether the difference is one
+    Compare(CompareOptions),
+    /// Make several sessions of good nodes into one file that others are compared with
+    Baseline {
+        /// The session files
+        #[arg(required = true, value_name = "SESSION")]
+        sessions: Vec<PathBuf>,
+        /// Where the baseline is written
+        #[arg(short, long, value_name = "FILE.ron")]
+        out: PathBuf,
+        /// Write over a file that exists
+        #[arg(long)]
+        force: bool,
+    },
     /// Findings in a series from anywhere: a table (CSV), a log of fio, a session file
     #[command(after_help = DETECT_EXIT_CODES)]
     Detect {
@@ -132,6 +146,23 @@ pub enum PresetVerb {
         /// Its path
         file: PathBuf,
     },
+}
+
+/// What is compared, and how it is shown.
+#[derive(Debug, Args)]
+pub struct CompareOptions {
+    /// Session files and baselines, the first one being what the others are held against; NAME=FILE gives a name
+    #[arg(required = true, value_name = "[NAME=]FILE")]
+    pub machines: Vec<String>,
+    /// Every figure, not only rates and latencies
+    #[arg(long)]
+    pub all: bool,
+    /// As JSON
+    #[arg(long, conflicts_with = "markdown")]
+    pub json: bool,
+    /// As Markdown
+    #[arg(long)]
+    pub markdown: bool,
 }
 
 /// How a preset is run.

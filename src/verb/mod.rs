@@ -1,12 +1,15 @@
 //! The composition roots: one file a verb. They put rooms together and hold no logic of their own.
 
+mod baseline;
 mod claim;
+mod compare;
 mod detect;
 mod inventory;
 mod judge;
 mod prepare;
 mod presets;
 mod process;
+mod reference;
 mod run;
 mod sample;
 mod screen;
@@ -31,6 +34,8 @@ pub fn perform(typed: Typed) -> Ended {
         Some(Verb::Run { preset, options }) => run::preset(Some(&preset), &options),
         Some(Verb::Watch { session, speed, show }) => watch::watch(session.as_deref(), speed, &show),
         Some(Verb::Judge { session, preset, redetect }) => judge::judge(&session, preset.as_deref(), redetect),
+        Some(Verb::Compare(options)) => compare::compare(&options),
+        Some(Verb::Baseline { sessions, out, force }) => baseline::baseline(&sessions, &out, force),
         Some(Verb::Detect { file, options }) => detect::detect(&file, &options),
         Some(Verb::Presets { what }) => presets::presets(what),
         Some(Verb::Themes) => {

@@ -55,7 +55,8 @@ pub struct Profile {
 /// The values of one figure: of one session one an iteration, of several one a session, its median.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Values {
-    /// Unit of all of them.
+    /// Unit of all of them; a text in every format, as RON has no variants with the name `MB/s`.
+    #[serde(with = "text")]
     pub unit: Unit,
     /// In the order in which they were measured.
     pub values: Vec<f64>,
@@ -73,6 +74,26 @@ pub struct Described {
     pub labels: BTreeMap<String, String>,
 }
 
+/// A unit as the text that records have.
+mod text {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::StringDeserializer;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::vocab::unit::Unit;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn serialize<S: Serializer>(unit: &Unit, to: S) -> Result<S::Ok, S::Error> {
+        serde_json::to_value(unit).map_err(S::Error::custom)?.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Unit, D::Error> {
+        let text: StringDeserializer<D::Error> = String::deserialize(from)?.into_deserializer();
+        Unit::deserialize(text)
+    }
+}
+
 impl From<Printed> for Profile {
     fn from(printed: Printed) -> Self {
         let one = |quantity: Quantity| Values { unit: quantity.unit, values: vec![quantity.value] };
@@ -82,5 +103,22 @@ impl From<Printed> for Profile {
             roofs: printed.roofs,
             ..Self::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_is_text_in_ron_and_in_json() {
+        let values = Values { unit: Unit::MegabytesPerSecond, values: vec![9.5, 10.0] };
+        let ron = ron::to_string(&values).unwrap();
+        assert_eq!(ron, r#"(unit:"MB/s",values:[9.5,10.0])"#);
+        assert_eq!(ron::from_str::<Values>(&ron).unwrap(), values);
+        let json = serde_json::to_string(&values).unwrap();
+        assert_eq!(json, r#"{"unit":"MB/s","values":[9.5,10.0]}"#);
+        assert_eq!(serde_json::from_str::<Values>(&json).unwrap(), values);
+        assert!(ron::from_str::<Values>(r#"(unit:"MB",values:[])"#).unwrap_err().to_string().contains("MB"));
     }
 }

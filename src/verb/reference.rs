@@ -1,0 +1,103 @@
+//! Machines that are known from a file: a session, or a baseline of several.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use super::warn;
+use crate::analysis::reference;
+use crate::analysis::state::State;
+use crate::cli::baseline;
+use crate::session::reader::{Item, Reader};
+use crate::view::words::finding_line;
+use crate::vocab::finding::Severity;
+use crate::vocab::name::NodeName;
+use crate::vocab::reference::Profile;
+
+/// A baseline of a thousand figures of a hundred sessions has a twentieth of this.
+const LARGEST: u64 = 64 << 20;
+
+/// A node of a session, or a baseline.
+pub(super) struct Known {
+    /// The node, where its session has several.
+    pub(super) node: Option<NodeName>,
+    /// What it is and did.
+    pub(super) profile: Profile,
+    /// What was found on it at WARN or worse.
+    pub(super) findings: Vec<String>,
+    /// Why it should perhaps not stand for good nodes: its verdict, where that is not PASS.
+    pub(super) doubt: Option<String>,
+}
+
+/// Every machine that a file tells of; session and baseline are told apart by what is in it.
+///
+/// # Errors
+/// One line: which file, and what is wrong with it.
+pub(super) fn read(path: &Path) -> Result<Vec<Known>, String> {
+    let shown = path.display();
+    let mut file = BufReader::new(File::open(path).map_err(|error| format!("{shown}: {error}"))?);
+    let begins = file.fill_buf().map_err(|error| format!("{shown}: {error}"))?;
+    if begins.is_empty() {
+        return Err(format!("{shown} is empty; expected a session or a baseline"));
+    }
+    if begins.starts_with(b"{") {
+        return of_session(path);
+    }
+    let mut text = String::new();
+    let read = file.take(LARGEST).read_to_string(&mut text);
+    let size = read.map_err(|_| format!("{shown} is neither a session nor a baseline: it is no text"))?;
+    if size as u64 == LARGEST {
+        return Err(format!("{shown} is neither a session nor a baseline: it is too large"));
+    }
+    let profile = baseline::parse(&shown.to_string(), &text).map_err(|why| format!("no baseline: {why}"))?;
+    Ok(vec![Known { node: None, profile, findings: Vec::new(), doubt: None }])
+}
+
+/// The one machine that a file tells of.
+///
+/// # Errors
+/// As [`read`], and where a session has several nodes.
+#[expect(dead_code, reason = "for verdicts against a reference")]
+pub(super) fn one(path: &Path) -> Result<Profile, String> {
+    let mut known = read(path)?;
+    match (known.pop(), known.len()) {
+        (Some(known), 0) => Ok(known.profile),
+        (_, others) => Err(format!("{} has {} nodes, where one is held against", path.display(), others + 1)),
+    }
+}
+
+fn of_session(path: &Path) -> Result<Vec<Known>, String> {
+    let shown = path.display();
+    let mut state = State::default();
+    for item in Reader::open(path).map_err(|error| error.to_string())? {
+        match item {
+            Item::Record(record) => state.apply(&record),
+            Item::Damaged(number, error) => warn(&format!("{shown}:{number}: {error}; skipped")),
+        }
+    }
+    let doubt = match &state.verdict {
+        None => Some("it was not finished and has no verdict".to_owned()),
+        Some(verdict) if verdict.exit_code() == 0 => None,
+        Some(verdict) => Some(format!("its verdict is {}", verdict.headline())),
+    };
+    let several = state.nodes.len() > 1;
+    let mut machines = Vec::new();
+    for node in state.nodes.keys() {
+        let profile = reference::profile(&state, node);
+        if profile.figures.is_empty() {
+            let of = if several { format!(" of {node}") } else { String::new() };
+            return Err(format!("{shown}: no run{of} came to a sound end, so there is no figure"));
+        }
+        let node_of_several = several.then(|| node.clone());
+        machines.push(Known { node: node_of_several, profile, findings: findings(&state, node), doubt: doubt.clone() });
+    }
+    if machines.is_empty() { Err(format!("{shown}: the session has no nodes")) } else { Ok(machines) }
+}
+
+fn findings(state: &State, node: &NodeName) -> Vec<String> {
+    let here = state.findings.values().filter(|finding| state.found_on.get(&finding.id) == Some(node));
+    let line = |finding: &crate::vocab::finding::Finding| {
+        finding_line(finding, state.clock(node, finding.onset), state.clock(node, finding.said))
+    };
+    here.filter(|finding| finding.severity >= Severity::Warn).map(line).collect()
+}
