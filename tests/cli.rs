@@ -265,7 +265,8 @@ fn without_a_terminal_and_a_preset_there_is_a_list_and_3() {
     assert_eq!((finished.code, finished.out.as_str()), (Some(3), ""));
     assert!(
         finished.err.ends_with(
-            "there are: cpu, disk, disk-collapse, disk-railway, disk-steady, memory, mine, quick, synthetic-collapse\n"
+            "there are: cpu, disk, disk-collapse, disk-railway, disk-steady, memory, mine, quick, railway-private-cloud, \
+             synthetic-collapse\n"
         ),
         "{}",
         finished.err

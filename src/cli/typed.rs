@@ -62,6 +62,9 @@ pub enum Verb {
         /// Judge by this preset's checks instead of the session's own
         #[arg(long, value_name = "PRESET")]
         preset: Option<String>,
+        /// What the checks call so is this machine: a session file, or one of `shakedown baseline`
+        #[arg(long, value_name = "NAME=FILE")]
+        reference: Vec<String>,
         /// Ignore the recorded findings and let today's detectors look
         #[arg(long)]
         redetect: bool,
@@ -192,6 +195,9 @@ pub struct RunOptions {
     /// A nominal roof: `cpu=35.2 GFLOPS`
     #[arg(long, value_name = "NAME=VALUE")]
     pub roof: Vec<String>,
+    /// What the preset calls so is this machine: a session file, or one of `shakedown baseline`
+    #[arg(long, value_name = "NAME=FILE")]
+    pub reference: Vec<String>,
     /// Read the host below this directory instead of /
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,

@@ -33,7 +33,9 @@ pub fn perform(typed: Typed) -> Ended {
         None => run::preset(typed.run.preset.as_deref(), &typed.run.options),
         Some(Verb::Run { preset, options }) => run::preset(Some(&preset), &options),
         Some(Verb::Watch { session, speed, show }) => watch::watch(session.as_deref(), speed, &show),
-        Some(Verb::Judge { session, preset, redetect }) => judge::judge(&session, preset.as_deref(), redetect),
+        Some(Verb::Judge { session, preset, reference, redetect }) => {
+            judge::judge(&session, preset.as_deref(), &reference, redetect)
+        }
         Some(Verb::Compare(options)) => compare::compare(&options),
         Some(Verb::Baseline { sessions, out, force }) => baseline::baseline(&sessions, &out, force),
         Some(Verb::Detect { file, options }) => detect::detect(&file, &options),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::process::{start_runner, this_program};
+use super::reference;
 use crate::analysis::preflight::{self, Preflight, Weight};
 use crate::cli::typed::RunOptions;
 use crate::cli::wish;
@@ -26,7 +27,8 @@ pub(super) struct Prepared {
 
 /// What is meant, held against the nodes it is meant for; loads nothing.
 pub(super) async fn prepare(book: &Book, options: &RunOptions) -> Result<Prepared, String> {
-    let plan = wish::plan(book, options)?;
+    let mut plan = wish::plan(book, options)?;
+    reference::settle(&mut plan, &options.reference)?;
     let program = this_program()?.display().to_string();
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let names = if options.node.is_empty() { vec![host] } else { options.node.clone() };

@@ -10,9 +10,11 @@ use crate::analysis::state::State;
 use crate::cli::baseline;
 use crate::session::reader::{Item, Reader};
 use crate::view::words::finding_line;
+use crate::vocab::check::Limit;
 use crate::vocab::finding::Severity;
 use crate::vocab::name::NodeName;
-use crate::vocab::reference::Profile;
+use crate::vocab::plan::Plan;
+use crate::vocab::reference::{Profile, Reference};
 
 /// A baseline of a thousand figures of a hundred sessions has a twentieth of this.
 const LARGEST: u64 = 64 << 20;
@@ -53,11 +55,37 @@ pub(super) fn read(path: &Path) -> Result<Vec<Known>, String> {
     Ok(vec![Known { node: None, profile, findings: Vec::new(), doubt: None }])
 }
 
+/// Reads the references that a plan names, and those that were typed as `NAME=FILE`, into the plan: its record alone then gives the
+/// verdict again.
+///
+/// # Errors
+/// One line that names the reference, and what is wrong with it.
+pub(super) fn settle(plan: &mut Plan, typed: &[String]) -> Result<(), String> {
+    for text in typed {
+        let (name, file) = text
+            .split_once('=')
+            .filter(|(name, _)| !name.is_empty())
+            .ok_or_else(|| format!("--reference {text}: expected NAME=FILE"))?;
+        let asks = |limit: &Option<Limit>| limit.as_ref().and_then(Limit::reference) == Some(name);
+        if !plan.references.contains_key(name) && !plan.checks.iter().any(|c| asks(&c.at_least) || asks(&c.at_most)) {
+            return Err(format!("--reference {text}: no check of this plan names `{name}`"));
+        }
+        let profile = one(Path::new(file)).map_err(|why| format!("--reference {text}: {why}"))?;
+        plan.references.insert(name.to_owned(), Reference::Known(Box::new(profile)));
+    }
+    for (name, reference) in &mut plan.references {
+        if let Reference::Session(path) | Reference::Baseline(path) = reference {
+            let profile = one(path).map_err(|why| format!("references.{name}: {why}"))?;
+            *reference = Reference::Known(Box::new(profile));
+        }
+    }
+    Ok(())
+}
+
 /// The one machine that a file tells of.
 ///
 /// # Errors
 /// As [`read`], and where a session has several nodes.
-#[expect(dead_code, reason = "for verdicts against a reference")]
 pub(super) fn one(path: &Path) -> Result<Profile, String> {
     let mut known = read(path)?;
     match (known.pop(), known.len()) {

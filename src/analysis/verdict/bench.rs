@@ -3,6 +3,7 @@
 use super::bound::{self, Bound};
 use super::decide::{self, Compared, Holds, Side};
 use super::soundness;
+use crate::analysis::reference::Differences;
 use crate::analysis::state::{RunState, State};
 use crate::vocab::check::{Check, Limit, Missed, Statistic};
 use crate::vocab::finding::{Finding, Kind, Severity};
@@ -58,7 +59,7 @@ impl Bench<'_> {
         let mut line = self.blank();
         line.evidence = runs.iter().flat_map(|run| run.figure(figure)).map(|(.., seq)| seq).collect();
         line.comparison = format!("{} of {} {}", self.check.statistic, line.evidence.len(), side.word());
-        let bound = bound::resolve((self.plan, self.check), (limit, side), runs, figure);
+        let bound = bound::resolve((self.plan, self.check, self.state), (limit, side), runs, figure);
         if let Ok(bound) = &bound {
             line.limit.clone_from(&bound.text);
         }
@@ -120,6 +121,14 @@ impl Bench<'_> {
                 line.decision = Decision::NotProven;
             }
             reasons.push(words);
+        }
+        let Differences { listed, invalid } = &bound.differences;
+        if !invalid.is_empty() {
+            line.decision = Decision::NotProven;
+            reasons.push(format!("not the same was measured: {}", invalid.join("; ")));
+        }
+        if !listed.is_empty() {
+            reasons.push(format!("the machines differ: {}", listed.join("; ")));
         }
         if let Some(finding) = self.spoilt(runs, figure) {
             line.decision = Decision::NotProven;

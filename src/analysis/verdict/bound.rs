@@ -1,8 +1,9 @@
 //! What a limit is in numbers: its value, what it is a share of, and what speaks against the comparison.
 
 use super::decide::{self, Mark, Side};
+use crate::analysis::reference::{self, Differences};
 use crate::analysis::roof::{self, Known};
-use crate::analysis::state::RunState;
+use crate::analysis::state::{RunState, State};
 use crate::vocab::check::{Basis, Check, Limit};
 use crate::vocab::plan::Plan;
 use crate::vocab::unit::{Quantity, Unit, short};
@@ -19,6 +20,8 @@ pub(super) struct Bound {
     pub(super) divisor: Option<f64>,
     /// What a share is taken of, for the share that was reached.
     pub(super) whole: Option<f64>,
+    /// What differs between the two machines, and what of it makes the comparison one of different things.
+    pub(super) differences: Differences,
 }
 
 impl Bound {
@@ -32,22 +35,27 @@ impl Bound {
 /// # Errors
 /// Why it is not known, and what to give.
 pub(super) fn resolve(
-    (plan, check): (&Plan, &Check),
+    (plan, check, state): (&Plan, &Check, &State),
     (limit, side): (&Limit, Side),
     runs: &[&RunState],
     figure: &str,
 ) -> Result<Bound, String> {
     match limit {
-        Limit::Absolute(quantity) => {
-            Ok(Bound { value: *quantity, half: 0.0, text: short(*quantity), divisor: None, whole: None })
-        }
+        Limit::Absolute(quantity) => Ok(Bound {
+            value: *quantity,
+            half: 0.0,
+            text: short(*quantity),
+            divisor: None,
+            whole: None,
+            differences: Differences::default(),
+        }),
         Limit::OfRoof(share, basis) => Ok(of_roof(*share, &one_roof((plan, check), runs, figure, *basis)?)),
         Limit::OfReference(name, share) => {
-            let other = Other::find((plan, check), name, side, runs, figure)?;
+            let other = Other::find((plan, check, state), name, side, runs, figure)?;
             Ok(other.as_it_stands(*share))
         }
         Limit::OfReferenceNormalised(name, share) => {
-            let other = Other::find((plan, check), name, side, runs, figure)?;
+            let other = Other::find((plan, check, state), name, side, runs, figure)?;
             let own = one_roof((plan, check), runs, figure, Basis::Nominal)?;
             other.normalised(*share, &own)
         }
@@ -63,7 +71,14 @@ fn of_roof(share: f64, roof: &Known<'_>) -> Bound {
     let Known { name, value, basis, source } = roof;
     let bound = Quantity::new(value.value * share, value.unit);
     let text = format!("{} ({} of {} {name} {}: {source})", short(bound), percent(share), basis.word(), short(*value));
-    Bound { value: bound, half: 0.0, text, divisor: None, whole: Some(value.value) }
+    Bound {
+        value: bound,
+        half: 0.0,
+        text,
+        divisor: None,
+        whole: Some(value.value),
+        differences: Differences::default(),
+    }
 }
 
 /// The roof that all of these runs have.
@@ -91,11 +106,12 @@ struct Other<'a> {
     value: Quantity,
     half: f64,
     roof: Option<Quantity>,
+    differences: Differences,
 }
 
 impl<'a> Other<'a> {
     fn find(
-        (plan, check): (&Plan, &Check),
+        (plan, check, state): (&Plan, &Check, &State),
         name: &'a str,
         side: Side,
         runs: &[&RunState],
@@ -122,14 +138,27 @@ impl<'a> Other<'a> {
         ];
         let roof = names.iter().find_map(|name| profile.roofs.get(*name)).copied();
         let half = interval.map_or(0.0, |i| (i.high - i.low) / 2.0);
-        Ok(Self { name, from: profile.from, value: Quantity::new(value, values.unit), half, roof })
+        // A report tells nothing of how its figures came about.
+        let differences = if profile.sessions == 0 {
+            Differences::default()
+        } else {
+            reference::differences(&reference::profile(state, &run.node), &profile, Some(&*run.name.0))
+        };
+        Ok(Self { differences, name, from: profile.from, value: Quantity::new(value, values.unit), half, roof })
     }
 
     fn as_it_stands(&self, share: f64) -> Bound {
         let bound = Quantity::new(self.value.value * share, self.value.unit);
         let text =
             format!("{} ({} of {} {}: {})", short(bound), percent(share), self.name, short(self.value), self.from);
-        Bound { value: bound, half: self.half * share, text, divisor: None, whole: Some(self.value.value) }
+        Bound {
+            value: bound,
+            half: self.half * share,
+            text,
+            divisor: None,
+            whole: Some(self.value.value),
+            differences: self.differences.clone(),
+        }
     }
 
     fn normalised(&self, share: f64, own: &Known<'_>) -> Result<Bound, String> {
@@ -157,6 +186,13 @@ impl<'a> Other<'a> {
         );
         let half = 100.0 * self.half / roof.value * share;
         let value = Quantity::new(reached * share, Unit::Percent);
-        Ok(Bound { value, half, text, divisor: Some(own.value.value / 100.0), whole: Some(reached) })
+        Ok(Bound {
+            value,
+            half,
+            text,
+            divisor: Some(own.value.value / 100.0),
+            whole: Some(reached),
+            differences: self.differences.clone(),
+        })
     }
 }
