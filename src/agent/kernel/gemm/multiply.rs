@@ -14,7 +14,7 @@ use super::micro::{ForTile, Tile};
 use super::pages::Pages;
 use super::team::{BLOCK, ROWS, Slivers, Team};
 use crate::agent::kernel::KernelError;
-use crate::agent::kernel::threads::{Gate, each};
+use crate::agent::kernel::threads::Gate;
 use crate::agent::meter::Lane;
 
 /// Terms that are added up in registers.
@@ -100,15 +100,8 @@ impl ForTile for &Multiplication<'_> {
     type Output = Result<(), KernelError>;
 
     unsafe fn run<T: Tile>(self) -> Self::Output {
-        let results = each(self.team.cpus, &self.gate, vec![(); self.team.cpus.len()], |thread, ()| {
-            // SAFETY: the tile is this CPU's.
-            let result = unsafe { self.work::<T>(thread) };
-            if result.is_err() {
-                self.gate.destroy();
-            }
-            result
-        })?;
-        results.into_iter().collect()
+        // SAFETY: the tile is this CPU's.
+        self.team.share(&self.gate, |thread| unsafe { self.work::<T>(thread) })
     }
 }
 

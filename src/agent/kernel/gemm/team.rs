@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::micro::Family;
-use crate::agent::kernel::Stop;
+use crate::agent::kernel::threads::{Gate, each};
+use crate::agent::kernel::{KernelError, Stop};
 use crate::agent::meter::Meter;
 
 /// Columns that a thread takes at most: with the depth of a product, half of a second cache of 1 MiB.
@@ -20,6 +21,24 @@ pub(in crate::agent::kernel) struct Team<'a> {
     pub(in crate::agent::kernel) family: Family,
     pub(in crate::agent::kernel) meter: &'a Meter,
     pub(in crate::agent::kernel) stop: &'a Stop,
+}
+
+impl Team<'_> {
+    /// Lets every thread do its share; the first that fails frees the others from the gate.
+    pub(in crate::agent::kernel) fn share(
+        self,
+        gate: &Gate,
+        work: impl Fn(usize) -> Result<(), KernelError> + Sync,
+    ) -> Result<(), KernelError> {
+        let results = each(self.cpus, gate, vec![(); self.cpus.len()], |thread, ()| {
+            let result = work(thread);
+            if result.is_err() {
+                gate.destroy();
+            }
+            result
+        })?;
+        results.into_iter().collect()
+    }
 }
 
 /// Slivers of columns that the threads of a team take until there are no more.

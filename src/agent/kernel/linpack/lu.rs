@@ -17,7 +17,7 @@ use crate::agent::kernel::gemm::micro::{ForTile, Tile};
 use crate::agent::kernel::gemm::pages::Pages;
 use crate::agent::kernel::gemm::team::{BLOCK, ROWS, Slivers, Team};
 use crate::agent::kernel::gemm::values::dot;
-use crate::agent::kernel::threads::{Gate, each};
+use crate::agent::kernel::threads::Gate;
 use crate::agent::kernel::{KernelError, Stop};
 use crate::agent::meter::Lane;
 
@@ -145,16 +145,8 @@ impl ForTile for &Factorisation<'_> {
     type Output = Result<(), KernelError>;
 
     unsafe fn run<T: Tile>(self) -> Self::Output {
-        let threads = self.team.cpus.len();
-        let results = each(self.team.cpus, &self.gate, vec![(); threads], |thread, ()| {
-            // SAFETY: the tile is this CPU's.
-            let result = unsafe { self.work::<T>(thread) };
-            if result.is_err() {
-                self.gate.destroy();
-            }
-            result
-        })?;
-        results.into_iter().collect()
+        // SAFETY: the tile is this CPU's.
+        self.team.share(&self.gate, |thread| unsafe { self.work::<T>(thread) })
     }
 }
 
