@@ -45,6 +45,9 @@ pub fn shelf(directory: Option<&Path>) -> Shelf<'_> {
 pub fn parse(book: &Book) -> Result<Plan, String> {
     let mut plan: Plan = ronfile::parse(&book.from(), &book.text)?;
     plan.name.clone_from(&book.name);
+    for check in &mut plan.checks {
+        check.decide.get_or_insert_default();
+    }
     if let Some(i) = plan.runs.iter().position(|run| run.destroy.is_some()) {
         let why = format!(
             "runs[{i}].destroy: no preset destroys a device; only --destroy-data DEVICE on the command line does"

@@ -25,9 +25,10 @@ pub struct Check {
     /// PASS needs at most this.
     #[serde(default)]
     pub at_most: Option<Limit>,
-    /// What is held against the limit: the number itself, or the interval that its true value lies in.
-    #[serde(default)]
-    pub decide: Decide,
+    /// What is held against the limit: the number itself, or the interval that its true value lies in. A preset that does not say gets
+    /// [`Decide::Interval`] when it is read; in a record it is missing where rules had no names yet, and all were [`Decide::Point`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decide: Option<Decide>,
     /// Fewer iterations prove nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u32>,
@@ -58,7 +59,7 @@ impl Check {
             statistic: Statistic::default(),
             at_least: None,
             at_most: None,
-            decide: Decide::default(),
+            decide: Some(Decide::default()),
             iterations: None,
             steady: false,
             no_findings: Vec::new(),
@@ -66,6 +67,12 @@ impl Check {
             missed: Missed::default(),
             why: String::new(),
         }
+    }
+
+    /// The rule that decides it.
+    #[must_use]
+    pub fn rule(&self) -> Decide {
+        self.decide.unwrap_or(Decide::Point)
     }
 }
 

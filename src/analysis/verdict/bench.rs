@@ -98,7 +98,7 @@ impl Bench<'_> {
         measured: &Measured,
         (runs, figure): (&[&RunState], &str),
     ) -> Line {
-        let rule = (self.check.statistic, self.check.decide);
+        let rule = (self.check.statistic, self.check.rule());
         let Some(compared) = decide::compare(rule, side, &measured.values, bound.mark()) else { return line };
         line.margin = margin(side.good(compared.measured, bound.value.value), bound.value.value);
         line.detail = detail(&compared, bound, measured.unit);
@@ -184,7 +184,7 @@ impl Bench<'_> {
         }
         let disturbed = disturbed.join("; ");
         let Some(rest) = &measured.undisturbed else { return Some((false, disturbed)) };
-        let rule = (self.check.statistic, self.check.decide);
+        let rule = (self.check.statistic, self.check.rule());
         let Some(without) = decide::compare(rule, side, rest, bound.mark()) else {
             return Some((all.holds == Holds::No, format!("{disturbed}; none is left without them")));
         };

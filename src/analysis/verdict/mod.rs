@@ -103,7 +103,12 @@ mod tests {
 
     /// Of one iteration, as most sessions here have, there is a number and no interval.
     fn check(at_least: Limit) -> Check {
-        Check { at_least: Some(at_least), decide: Decide::Point, why: "because".to_owned(), ..Check::new("r.mb_per_s") }
+        Check {
+            at_least: Some(at_least),
+            decide: Some(Decide::Point),
+            why: "because".to_owned(),
+            ..Check::new("r.mb_per_s")
+        }
     }
 
     fn judged(check: Check, scenario: impl FnOnce(Scenario) -> Scenario) -> Verdict {
