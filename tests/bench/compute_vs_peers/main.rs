@@ -13,6 +13,7 @@
     reason = "a bench"
 )]
 
+mod hpl;
 mod integer;
 mod linpack;
 mod memory;
@@ -35,6 +36,7 @@ type Section = (&'static str, fn(&Options));
 /// One line a section.
 const SECTIONS: &[Section] = &[
     ("linpack", linpack::compare),
+    ("hpl", hpl::compare),
     ("stream", stream::compare),
     ("integer", integer::compare),
     ("memory", memory::compare),
