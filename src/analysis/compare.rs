@@ -343,6 +343,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::vocab::random;
     use crate::vocab::reference::Described;
 
     /// A machine with these values of a figure of the run `r`.
@@ -368,15 +369,8 @@ mod tests {
         compare(machines, false).rows[0].cells[1].as_ref().unwrap().against.as_ref().unwrap().told.clone()
     }
 
-    /// Numbers from 0 to 1, the same ones every time (Knuth's MMIX).
-    fn uniform(state: &mut u64) -> f64 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((*state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
     fn normal(state: &mut u64, mean: f64, deviation: f64) -> f64 {
-        let (one, two) = (uniform(state), uniform(state));
-        mean + deviation * (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
+        mean + deviation * random::normal(state)
     }
 
     #[test]

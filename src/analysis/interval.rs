@@ -4,6 +4,7 @@
 
 use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF, StudentsT};
 
+use crate::vocab::random::below;
 use crate::vocab::stat;
 
 /// What an interval leaves out, on both sides together.
@@ -122,21 +123,12 @@ pub fn robust_spread(values: &[f64]) -> Result<Interval, String> {
     let mut found = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
         for slot in &mut sample {
-            *slot = values[below(&mut state, n)];
+            *slot = values[below(&mut state, n as u64) as usize];
         }
         found.extend(stat::robust_cv(&sample));
     }
     let at = |share: f64| stat::quantile(&found, share).unwrap_or(f64::NAN);
     Ok(Interval { low: at(OUTSIDE / 2.0), high: at(1.0 - OUTSIDE / 2.0), how: "bootstrap".to_owned() })
-}
-
-/// A number below `n` from a Weyl sequence with mixed bits (Steele, Lea and Flood, 2014).
-fn below(state: &mut u64, n: usize) -> usize {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((u128::from(mixed ^ (mixed >> 31)) * n as u128) >> 64) as usize
 }
 
 fn too_few(n: usize, fewest: usize, what: &str) -> String {
@@ -159,12 +151,7 @@ pub fn further(values: usize, measured: f64, interval: &Interval, limit: f64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn normal(state: &mut u64) -> f64 {
-        let uniform = |state: &mut u64| (below(state, 1 << 53) as f64 + 0.5) / (1_u64 << 53) as f64;
-        let (u, v) = (uniform(state), uniform(state));
-        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-    }
+    use crate::vocab::random::normal;
 
     #[test]
     fn a_mean_has_students_interval() {

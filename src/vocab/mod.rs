@@ -18,6 +18,7 @@ pub mod name;
 pub mod node;
 pub mod order;
 pub mod plan;
+pub mod random;
 pub mod reference;
 pub mod ronfile;
 pub mod size;

@@ -1,5 +1,7 @@
 //! Random numbers that a seed repeats.
 
+use shakedown::vocab::random::{split_mix, uniform};
+
 /// `SplitMix64` (Steele, Lea and Flood 2014), and what is drawn from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
@@ -15,16 +17,12 @@ impl Random {
 
     /// The next 64 bits.
     pub(crate) fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        split_mix(&mut self.state)
     }
 
     /// At least 0 and below 1.
     pub(crate) fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+        uniform(&mut self.state)
     }
 
     /// Between `low` and `high`.

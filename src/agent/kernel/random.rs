@@ -1,13 +1,6 @@
-//! Random numbers that a seed repeats, and bytes that no compressor shortens.
+//! Bytes that no compressor shortens.
 
-/// The next number of `SplitMix64` (Steele, Lea and Flood 2014).
-pub(super) fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
+use crate::vocab::random::split_mix;
 
 /// Generators side by side; so many that their shifts fill the registers of any CPU.
 const LANES: usize = 16;

@@ -10,6 +10,7 @@ use crate::vocab::event::{MeterSpec, Phase};
 use crate::vocab::figure::Figure;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::plan::{Shape, Synthetic};
+use crate::vocab::random::normal;
 use crate::vocab::size::ByteSize;
 use crate::vocab::unit::{Quantity, Unit, short};
 
@@ -232,20 +233,9 @@ impl Noise {
     fn factor(&mut self, deviation: f64, now: Moment) -> f64 {
         if deviation > 0.0 && now >= self.until {
             self.until = now + READING;
-            self.factor = (1.0 + deviation * self.normal()).max(0.0);
+            self.factor = (1.0 + deviation * normal(&mut self.state)).max(0.0);
         }
         self.factor
-    }
-
-    /// Box–Muller.
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
-    /// In [0, 1).
-    fn uniform(&mut self) -> f64 {
-        (super::random::split_mix(&mut self.state) >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 

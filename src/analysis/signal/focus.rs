@@ -170,17 +170,12 @@ impl Focus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vocab::random::uniform;
 
     /// Close to normal: the sum of twelve uniform numbers of `SplitMix64`.
     fn noise(seed: u64) -> impl FnMut() -> f64 {
         let mut state = seed;
-        let mut uniform = move || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-        };
-        move || (0..12).fold(-6.0, |sum, _| sum + uniform())
+        move || (0..12).fold(-6.0, |sum, _| sum + uniform(&mut state))
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::RunName;
 use crate::vocab::node::{Build, FORMAT};
 use crate::vocab::plan::Plan;
+use crate::vocab::random::normal;
 use crate::vocab::unit::{Quantity, Unit};
 use crate::vocab::verdict::{Decision, Line, Verdict};
 
@@ -129,20 +130,9 @@ fn decision(plan: &Plan, values: Vec<f64>) -> Decision {
     judge(plan, &session(plan, &[("cpu-float", "gflops", Unit::Gflops, values)])).decision
 }
 
-/// Normal values by the method of Box and Muller over the fractions of multiples of irrational numbers, mixed.
 fn noisy(seed: u64, n: usize) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut uniform = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 53) as f64
-    };
-    for _ in 0..30 {
-        uniform();
-    }
-    let normal = |(u, v): (f64, f64)| (-2.0 * u.max(1e-300).ln()).sqrt() * (std::f64::consts::TAU * v).cos();
-    (0..n).map(|_| normal((uniform(), uniform()))).collect()
+    let mut state = seed;
+    (0..n).map(|_| normal(&mut state)).collect()
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::agent::kernel::random::{Bytes, split_mix};
+use crate::agent::kernel::random::Bytes;
 use crate::vocab::plan::Content;
+use crate::vocab::random::split_mix;
 
 /// Bytes of a stamp, at the beginning of each block: a mark, the offset, the generation, and a checksum of the block without itself.
 pub(super) const STAMP: usize = 32;

@@ -11,10 +11,10 @@ use super::cost::Window;
 use super::file::Target;
 use super::pace::Pace;
 use super::tally::Tally;
-use crate::agent::kernel::random::split_mix;
 use crate::agent::kernel::{KernelError, Stop};
 use crate::agent::meter::{Lane, Meter};
 use crate::vocab::moment::Moment;
+use crate::vocab::random::{below, split_mix};
 
 /// The longest that anything waits without a look at the stop, in nanoseconds.
 const PATIENCE: u64 = 50_000_000;
@@ -146,8 +146,7 @@ impl Job<'_> {
         }
         let blocks = (self.part.end - self.part.start).div_ceil(block).max(1);
         let number = if self.access.random {
-            // The high half of a product is uniform enough: the bias is blocks / 2⁶⁴.
-            ((u128::from(split_mix(&mut course.random)) * u128::from(blocks)) >> 64) as u64
+            below(&mut course.random, blocks)
         } else {
             self.progress.next.fetch_add(1, Relaxed)
         };

@@ -1,12 +1,12 @@
 //! Random values of matrices, made anew whenever they are needed, and what checks do with them.
 
-use crate::agent::kernel::random::split_mix;
+use crate::vocab::random;
 
 /// Values of one row of a random matrix: uniform in [−0.5, 0.5), as HPL has it.
 pub(in crate::agent::kernel) fn uniform(seed: u64, row: usize, into: &mut [f64]) {
-    let mut state = seed ^ split_mix(&mut (row as u64 + 1));
+    let mut state = seed ^ random::split_mix(&mut (row as u64 + 1));
     for x in into {
-        *x = (split_mix(&mut state) >> 11) as f64 / (1_u64 << 53) as f64 - 0.5;
+        *x = random::uniform(&mut state) - 0.5;
     }
 }
 

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::LINE;
-use super::slice::below;
 use crate::agent::kernel::area::{self, Area};
 use crate::agent::kernel::pages::{self, Pages};
 use crate::agent::kernel::threads::{Gate, each};
@@ -18,6 +17,7 @@ use crate::vocab::event::{MeterSpec, Phase};
 use crate::vocab::figure::Figure;
 use crate::vocab::moment::Span;
 use crate::vocab::plan::MemoryLatency;
+use crate::vocab::random::below;
 use crate::vocab::size::ByteSize;
 use crate::vocab::unit::Unit;
 
@@ -137,7 +137,7 @@ fn link(words: &mut [u64], mut seed: u64, stop: &Stop) {
         node[0] = (at * NODE) as u64;
     }
     for last in (1..words.len() / NODE).rev() {
-        words.swap(last * NODE, below(&mut seed, last) * NODE);
+        words.swap(last * NODE, below(&mut seed, last as u64) as usize * NODE);
         if last % BATCH == 0 && stop.asked() {
             return;
         }

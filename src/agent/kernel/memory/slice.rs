@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use super::block::{fill, sum};
 use crate::agent::kernel::Stop;
 use crate::agent::kernel::pages::Pages;
-use crate::agent::kernel::random::split_mix;
 use crate::agent::meter::Lane;
 use crate::vocab::plan::{MemoryAccess, MemoryOperation};
+use crate::vocab::random::below;
 
 /// Bytes between two additions to the meter, and looks at the clock and the stop: some 100 us of a slow memory.
 const CHUNK: usize = 1 << 20;
@@ -164,13 +164,8 @@ fn put(number: u64) -> u64 {
 /// Fisher and Yates, as Durstenfeld (1964) wrote it down.
 fn shuffle(order: &mut [u32], mut seed: u64) {
     for i in (1..order.len()).rev() {
-        order.swap(i, below(&mut seed, i + 1));
+        order.swap(i, below(&mut seed, i as u64 + 1) as usize);
     }
-}
-
-/// A random number below `end`; that some are more likely by 2⁻³² does no harm to an order.
-pub(super) fn below(seed: &mut u64, end: usize) -> usize {
-    ((u128::from(split_mix(seed)) * end as u128) >> 64) as usize
 }
 
 #[cfg(test)]
