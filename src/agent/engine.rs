@@ -9,7 +9,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::disturbance::Look;
-use super::kernel::threads::choose;
 use super::kernel::{self, Description, Kernel, KernelError, Measured, Stop};
 use super::meter::Meter;
 use super::resources::Resources;
@@ -35,7 +34,7 @@ pub fn work(work: &Work, voice: &Voice, stop: &Stop) -> Outcome {
     let target = target_of(work.run.target.as_deref());
     let done = catch_unwind(AssertUnwindSafe(|| {
         let kernel = kernel::build(&work.run, &target, &node)?;
-        iterate(kernel, &node, work, voice, stop)
+        iterate(kernel, work, voice, stop)
     }));
     match done {
         Ok(Ok(())) => Outcome::Sound,
@@ -50,28 +49,22 @@ pub fn target_of(given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| PathBuf::from("/var/tmp"), Path::to_path_buf)
 }
 
-fn iterate(
-    mut kernel: Box<dyn Kernel>,
-    node: &Resources,
-    work: &Work,
-    voice: &Voice,
-    stop: &Stop,
-) -> Result<(), KernelError> {
+fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop) -> Result<(), KernelError> {
     let description = kernel.describe();
     let run = &work.run;
     let main =
         description.meters.first().map(|m| m.figure.clone().unwrap_or_else(|| m.name.clone())).unwrap_or_default();
     let meter = Arc::new(Meter::new(run.name.clone(), description.meters.len(), description.lanes, voice.clone()));
     let on_disk = kernel.takes().disk > 0 || run.is_raw();
-    voice.say(Event::RunStarted(Box::new(start(description, node, work, (on_disk, stop))?)));
+    voice.say(Event::RunStarted(Box::new(start(description, work, (on_disk, stop)))));
     let _reader = Reader::start(Arc::clone(&meter), voice.clone());
     meter.phase(Phase::Prepare);
     kernel.prepare(&meter, stop)?;
     let (mut rounds, mut again) = (Vec::new(), 0);
     while rounds.len() < (run.iterations.saturating_add(again)) as usize {
-        let look = Look::begin(Path::new(ROOT));
+        let look = (again < run.repeat_disturbed).then(|| Look::begin(Path::new(ROOT)));
         let (iteration, Measured { figures, latency }) = one(kernel.as_mut(), &meter, stop)?;
-        let disturbed = look.taken().disturbs().filter(|_| again < run.repeat_disturbed);
+        let disturbed = look.and_then(|look| look.taken().disturbs());
         rounds.push(figures.iter().find(|f| f.name == main).map(|f| f.value));
         voice.say(Event::IterationEnded { run: run.name.clone(), iteration, figures, latency });
         if let Some(why) = disturbed {
@@ -105,19 +98,13 @@ fn one(kernel: &mut dyn Kernel, meter: &Meter, stop: &Stop) -> Result<(u32, Meas
     Ok((iteration, measured))
 }
 
-fn start(
-    description: Description,
-    node: &Resources,
-    work: &Work,
-    (on_disk, stop): (bool, &Stop),
-) -> Result<Start, KernelError> {
+fn start(description: Description, work: &Work, (on_disk, stop): (bool, &Stop)) -> Start {
     let root = Path::new(ROOT);
     let mut labels = description.labels;
     labels.extend(work.labels.clone());
     let limited_to = limit(&conditions::read(root));
     labels.extend(limited_to.clone().map(|limit| ("limited_to".to_owned(), limit)));
-    let threads = u32::try_from(description.lanes.threads).ok().filter(|_| !on_disk);
-    let cpus = choose(&node.cpus, threads)?;
+    let cpus = description.cpus;
     if on_disk {
         let target = target_of(work.run.target.as_deref());
         if let Some(device) = survey::device_below(&work.run, &target, root) {
@@ -125,14 +112,15 @@ fn start(
         }
         labels.entry("target".to_owned()).or_insert(target.display().to_string());
     } else {
-        labels.extend(inventory::kinds(root, &cpus).map(|kinds| ("cores".to_owned(), kinds)));
+        let kinds = (!cpus.is_empty()).then(|| inventory::kinds(root, &cpus)).flatten();
+        labels.extend(kinds.map(|kinds| ("cores".to_owned(), kinds)));
     }
     let told = description.bound.map(|bound| roof::of(bound, &roof::Node { root, cpus, limited_to, stop }));
     let told = told.unwrap_or_default();
     let unknown =
         told.unknown.into_iter().map(|(basis, why)| (Roof::label(told.name, basis), format!("unknown: {why}")));
     labels.extend(unknown);
-    Ok(Start {
+    Start {
         run: work.run.name.clone(),
         iterations: work.run.iterations,
         meters: description.meters,
@@ -140,7 +128,7 @@ fn start(
         labels,
         command: description.command,
         deadline: work.deadline,
-    })
+    }
 }
 
 /// What keeps this process from the whole node: a CPU quota, or fewer CPUs than there are. A figure without it would be taken for
@@ -254,7 +242,7 @@ mod tests {
         let work = Work { run: Run { iterations: 1, ..Run::new("cpu", linpack) }, ..synthetic(Shape::Level) };
         let node = Resources::here(Path::new(ROOT));
         let kernel = kernel::build(&work.run, Path::new("/var/tmp"), &node).unwrap();
-        let start = start(kernel.describe(), &node, &work, (false, &Stop::default())).unwrap();
+        let start = start(kernel.describe(), &work, (false, &Stop::default()));
         let measured = start.roofs.iter().find(|r| r.basis == Basis::Measured).unwrap();
         assert!(measured.name == "cpu" && measured.value.value > 0.0 && measured.source.starts_with("FMA loop"));
         let nominal = start.roofs.iter().any(|r| r.basis == Basis::Nominal);

@@ -87,6 +87,7 @@ impl super::Kernel for Kernel {
                 "sysbench cpu --threads={threads} --cpu-max-prime={limit} --time={} run",
                 self.load.time.as_seconds().ceil()
             ),
+            cpus: self.cpus.clone(),
             bound: None,
         }
     }

@@ -81,6 +81,8 @@ pub struct Description {
     pub labels: BTreeMap<String, String>,
     /// The command line of a well-known tool for the same work; empty when there is none.
     pub command: String,
+    /// The CPU that each of its threads is pinned to; none where the scheduler places them.
+    pub cpus: Vec<usize>,
     /// What bounds it, where that has a roof.
     pub bound: Option<Ceiling>,
 }

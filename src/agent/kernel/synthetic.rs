@@ -196,6 +196,7 @@ impl super::Kernel for Kernel {
             lanes: Lanes { threads: 1, depth: 1, timed: false },
             labels,
             command: String::new(),
+            cpus: Vec::new(),
             bound: None,
         }
     }

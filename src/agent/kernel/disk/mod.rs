@@ -290,7 +290,7 @@ impl super::Kernel for Kernel {
         let mut meters = vec![MeterSpec::new("iops", Unit::Iops, true)];
         meters.insert(self.access.meters().0, MeterSpec::new("mb_per_s", Unit::MegabytesPerSecond, true));
         let command = command::command(&self.load, &self.engine, self.size, &self.directory);
-        Description { meters, lanes, labels: labels::labels(self), command, bound: None }
+        Description { meters, lanes, labels: labels::labels(self), command, cpus: Vec::new(), bound: None }
     }
 
     fn prepare(&mut self, meter: &Meter, stop: &Stop) -> Result<(), KernelError> {

@@ -10,6 +10,7 @@ pub(super) mod values;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use super::area;
 use super::threads::{Gate, choose, each};
 use super::{Description, KernelError, Measured, Stop, Takes};
 use crate::agent::meter::{Lanes, Meter};
@@ -160,14 +161,14 @@ impl super::Kernel for Kernel {
             lanes: Lanes { threads, depth: 0, timed: false },
             labels: labels.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<BTreeMap<_, _>>(),
             command: format!("OPENBLAS_NUM_THREADS={threads} dgemm.goto {n} {n} 1"),
+            cpus: self.cpus.clone(),
             bound: Some(super::Ceiling::FloatingPoint),
         }
     }
 
     fn prepare(&mut self, _: &Meter, stop: &Stop) -> Result<(), KernelError> {
         let (n, seed, needs) = (self.n, self.seed, needs(self.n, self.cpus.len()));
-        let refused =
-            || KernelError::Unavailable(format!("needs {} MiB, can have {} MiB", needs >> 20, self.memory >> 20));
+        let refused = || area::refused(needs, self.memory);
         if needs > self.memory {
             return Err(refused());
         }

@@ -7,6 +7,7 @@ mod panel;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use super::area;
 use super::gemm::micro::Family;
 use super::gemm::team::Team;
 use super::gemm::{SLOW_FLOPS_PER_SECOND, fastest, order};
@@ -95,16 +96,13 @@ impl super::Kernel for Kernel {
             lanes: Lanes { threads: self.cpus.len(), depth: 0, timed: false },
             labels: labels.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<BTreeMap<_, _>>(),
             command: format!("OMP_NUM_THREADS={} xhpl  # N={} NB={width} P=Q=1", self.cpus.len(), self.system.n),
+            cpus: self.cpus.clone(),
             bound: Some(super::Ceiling::FloatingPoint),
         }
     }
 
     fn prepare(&mut self, _: &Meter, stop: &Stop) -> Result<(), KernelError> {
-        let mib = |bytes: u64| bytes >> 20;
-        let refused = || {
-            let (needs, has) = (mib(self.needs()), mib(self.memory));
-            KernelError::Unavailable(format!("needs {needs} MiB, can have {has} MiB"))
-        };
+        let refused = || area::refused(self.needs(), self.memory);
         if self.needs() > self.memory {
             return Err(refused());
         }
@@ -190,6 +188,16 @@ mod tests {
         blocks.flip(17, 391);
         let found = kernel.verify(&blocks.solve(team).unwrap());
         assert!(matches!(found, Err(KernelError::Corrupt(why)) if why.starts_with("residual")));
+    }
+
+    #[test]
+    fn its_threads_are_on_cores_of_their_own_and_it_says_on_which() {
+        let node = Resources { cpus: vec![0, 1, 2, 3], cores: vec![0, 2], ..Resources::faked() };
+        let on = |threads| {
+            let load = Linpack { size: Order::N(64), threads };
+            Kernel::new(&load, 5, &node).unwrap().describe().cpus
+        };
+        assert_eq!((on(None), on(Some(3))), (vec![0, 2], vec![0, 2, 1]));
     }
 
     #[test]

@@ -166,6 +166,7 @@ impl kernel::Kernel for Kernel {
             lanes: Lanes { threads: 1, depth: 0, timed: false },
             labels: labels.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<BTreeMap<_, _>>(),
             command: format!("taskset -c {} lat_mem_rd -t {} {LINE}", self.cpu, self.area().div_ceil(1 << 20)),
+            cpus: vec![self.cpu],
             bound: None,
         }
     }

@@ -134,6 +134,7 @@ impl super::Kernel for Kernel {
                 block.0,
                 self.load.time.as_seconds().ceil()
             ),
+            cpus: self.cpus.clone(),
             bound: Some(super::Ceiling::Memory),
         }
     }

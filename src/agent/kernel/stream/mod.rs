@@ -153,6 +153,7 @@ impl super::Kernel for Kernel {
                 self.array / 8,
                 if self.stores == Stores::NonTemporal { "; it has regular stores, and is not comparable" } else { "" }
             ),
+            cpus: self.cpus.clone(),
             bound: Some(super::Ceiling::Memory),
         }
     }
