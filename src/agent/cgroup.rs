@@ -65,6 +65,12 @@ pub(super) fn memory_limit(group: &Path) -> Option<f64> {
     (bytes < NO_LIMIT).then_some(bytes)
 }
 
+/// Bytes that are left of [`memory_limit`].
+pub(super) fn memory_room(group: &Path) -> Option<f64> {
+    let used = ["memory.current", "memory.usage_in_bytes"].iter().find_map(|file| host::number(&group.join(file)))?;
+    Some((memory_limit(group)? - used as f64).max(0.0))
+}
+
 /// What a group may read and write, a device a text: `8:0 wbps=1048576`; from `io.max`, or the `blkio.throttle` files of version 1.
 pub(super) fn io_limits(group: &Path) -> Vec<String> {
     let lines = |file: &str| host::text(&group.join(file)).unwrap_or_default();
@@ -85,6 +91,19 @@ pub(super) fn io_limits(group: &Path) -> Vec<String> {
     found
 }
 
+/// Lines of a name and a number.
+pub(super) fn pairs(text: &str) -> impl Iterator<Item = (&str, f64)> {
+    whole_lines(text).filter_map(|line| {
+        let (name, number) = line.split_once(' ')?;
+        Some((name, number.trim().parse::<u64>().ok()? as f64))
+    })
+}
+
+/// The lines but a last one without its end: a number in it may lack digits.
+pub(super) fn whole_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +121,22 @@ mod tests {
             groups.iter().filter_map(|g| g.strip_prefix(root.path().join("sys/fs/cgroup")).ok()).collect();
         assert_eq!(names, ["cpu,cpuacct/box", "cpu,cpuacct", "unified"].map(Path::new));
         assert!(super::groups(Path::new("/proc/self/no-such"), "cpu").is_none());
+    }
+
+    #[test]
+    fn the_least_room_of_all_groups_counts() {
+        let root = fake::root(&[
+            ("proc/self/cgroup", "0::/pod/box\n"),
+            ("sys/fs/cgroup/pod/memory.max", "1000000\n"),
+            ("sys/fs/cgroup/pod/memory.current", "900000\n"),
+            ("sys/fs/cgroup/pod/box/memory.max", "500000\n"),
+            ("sys/fs/cgroup/pod/box/memory.current", "100000\n"),
+        ]);
+        assert_eq!(limit(root.path(), "memory", memory_room), Some(100_000.0));
+        fake::put(root.path(), "sys/fs/cgroup/pod/memory.current", "1200000\n");
+        assert_eq!(limit(root.path(), "memory", memory_room), Some(0.0));
+        fake::put(root.path(), "sys/fs/cgroup/pod/memory.max", "max\n");
+        assert_eq!(limit(root.path(), "memory", memory_room), Some(400_000.0));
     }
 
     #[test]

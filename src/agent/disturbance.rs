@@ -38,10 +38,7 @@ fn time(root: &Path) -> [f64; 2] {
 /// Periods of the quota and those that were throttled.
 fn periods(stat: Option<&Path>) -> [f64; 2] {
     let text = stat.and_then(|path| host::text(path).ok()).unwrap_or_default();
-    let number = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.and_then(|n| n.trim().parse::<u64>().ok()).unwrap_or(0) as f64
-    };
+    let number = |name: &str| cgroup::pairs(&text).find(|(known, _)| *known == name).map_or(0.0, |(_, value)| value);
     [number("nr_periods"), number("nr_throttled")]
 }
 

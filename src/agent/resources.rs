@@ -125,28 +125,10 @@ fn told(root: &Path, name: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
+/// What is left to the control group of this process, and to those around it.
 fn cgroup_room(root: &Path) -> Option<u64> {
-    let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
-    let mut least = None;
-    for line in groups.lines() {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (parts.next()?, parts.next()?.trim_start_matches('/'));
-        let (base, limit, used) = match controllers {
-            "" => ("sys/fs/cgroup", "memory.max", "memory.current"),
-            c if c.split(',').any(|c| c == "memory") => {
-                ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
-            }
-            _ => continue,
-        };
-        let read = |file: &str| {
-            std::fs::read_to_string(root.join(base).join(path).join(file)).ok()?.trim().parse::<u64>().ok()
-        };
-        if let (Some(limit), Some(used)) = (read(limit), read(used)) {
-            let room = limit.saturating_sub(used);
-            least = Some(least.map_or(room, |l: u64| l.min(room)));
-        }
-    }
-    least
+    let least = cgroup::limit(root, "memory", cgroup::memory_room)?;
+    least.is_finite().then_some(least as u64)
 }
 
 /// Bytes that this process may map, `RLIMIT_AS`; none where there is no limit.

@@ -51,7 +51,7 @@ impl super::Sampler for Sampler {
         if let Some(bytes) = files.memory.as_deref().and_then(host::number) {
             into.put("", &[("memory", Gauge, Unit::Bytes, bytes as f64)]);
         }
-        if let Some(kills) = pairs(&read(&files.kills)).find(|(name, _)| *name == "oom_kill") {
+        if let Some(kills) = cgroup::pairs(&read(&files.kills)).find(|(name, _)| *name == "oom_kill") {
             into.put("", &[("oom_kills", Counter, Unit::Count, kills.1)]);
         }
         let io = read(&files.io);
@@ -81,21 +81,8 @@ fn files(root: &Path) -> Vec<Files> {
     vec![files]
 }
 
-/// Lines of a name and a number.
-fn pairs(text: &str) -> impl Iterator<Item = (&str, f64)> {
-    whole_lines(text).filter_map(|line| {
-        let (name, number) = line.split_once(' ')?;
-        Some((name, number.trim().parse::<u64>().ok()? as f64))
-    })
-}
-
-/// The lines but a last one without its end: a number in it may lack digits.
-fn whole_lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'))
-}
-
 fn put_cpu(into: &mut Sink, stat: &str) {
-    for (name, value) in pairs(stat) {
+    for (name, value) in cgroup::pairs(stat) {
         let reading = match name {
             "nr_periods" => ("periods", Counter, Unit::Count, value),
             "nr_throttled" => ("throttled_periods", Counter, Unit::Count, value),
@@ -111,7 +98,7 @@ fn put_cpu(into: &mut Sink, stat: &str) {
 /// Bytes read and written, by the number of the device.
 fn transfers(text: &str) -> BTreeMap<&str, [f64; 2]> {
     let mut found: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
-    for line in whole_lines(text) {
+    for line in cgroup::whole_lines(text) {
         let mut device = None;
         let mut words = line.split_ascii_whitespace().peekable();
         while let Some(word) = words.next() {
