@@ -21,6 +21,9 @@
     reason = "a bench"
 )]
 
+#[allow(dead_code, reason = "the other bench needs all of it")]
+mod pairs;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -129,39 +132,18 @@ fn compare(place: &str, directory: &Path, options: &Options) {
         );
         let mut us = Side::start(directory, &load);
         let fio = Fio::new(directory, theirs, block, depth, options);
-        let (mut turns, before) = (Vec::new(), Conditions::now());
-        // The first pair finds cold caches, and is not counted.
-        for pair in 0..=options.pairs {
-            let (a, b) = if pair % 2 == 0 {
-                let a = us.turn();
-                (a, fio.turn())
-            } else {
-                let b = fio.turn();
-                (us.turn(), b)
-            };
-            if pair > 0 {
-                turns.push((a, b));
-            }
-        }
+        let before = Conditions::now();
+        let turns = pairs::turns(options.pairs, || Some(us.turn()), || Some(fio.turn()));
         print(&case, &turns, &before.since());
     }
 }
 
 fn print(case: &str, turns: &[(Turn, Turn)], conditions: &str) {
-    let ratio = |of: fn(&Turn) -> f64| {
-        let mut ratios: Vec<f64> = turns.iter().map(|(a, b)| of(a) / of(b)).collect();
-        ratios.sort_by(f64::total_cmp);
-        let edge = edge(ratios.len());
-        (median(&ratios), ratios[edge], ratios[ratios.len() - 1 - edge])
-    };
-    let wide = |of: fn(&Turn) -> f64| {
-        let (middle, low, high) = ratio(of);
-        format!("{middle:.3} [{low:.3} {high:.3}]")
-    };
+    let ratio = |of: fn(&Turn) -> f64| pairs::ratio(&turns.iter().map(|(a, b)| (of(a), of(b))).collect::<Vec<_>>());
     let middle = |of: &dyn Fn(&(Turn, Turn)) -> f64| {
         let mut values: Vec<f64> = turns.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
-        median(&values)
+        pairs::median(&values)
     };
     let levels = format!(
         "{:.0} IOPS {:.2} us | {:.0} {:.2}",
@@ -172,32 +154,13 @@ fn print(case: &str, turns: &[(Turn, Turn)], conditions: &str) {
     );
     println!(
         "{case:<26} {:>19} {:>19} {:>19} {:>19} {:>6.3} {:>6.3}  {levels:<28} {conditions}",
-        wide(|t| t.iops),
-        wide(|t| t.mb),
-        wide(|t| t.process),
-        wide(|t| t.threads),
-        ratio(|t| t.p50).0,
-        ratio(|t| t.p99).0,
+        ratio(|t| t.iops).to_string(),
+        ratio(|t| t.mb).to_string(),
+        ratio(|t| t.process).to_string(),
+        ratio(|t| t.threads).to_string(),
+        ratio(|t| t.p50).median,
+        ratio(|t| t.p99).median,
     );
-}
-
-fn median(sorted: &[f64]) -> f64 {
-    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
-}
-
-/// How many of the sorted values may be left out at each end so that the median of the population still lies between the others with
-/// 95 % (each value is below it with probability 1/2, independently).
-fn edge(n: usize) -> usize {
-    let mut outside = 0.0;
-    let mut chance = 0.5_f64.powi(n as i32);
-    for k in 0..n / 2 {
-        outside += chance;
-        if 2.0 * outside > 0.05 {
-            return k.saturating_sub(1);
-        }
-        chance *= (n - k) as f64 / (k + 1) as f64;
-    }
-    0
 }
 
 /// A process of ours that has laid out its file and does an iteration for each line.

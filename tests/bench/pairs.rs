@@ -2,10 +2,10 @@
 
 /// The median of paired ratios, and the interval in which the population's lies with 95 %.
 #[derive(Clone, Copy, Debug)]
-pub struct Ratio {
-    pub median: f64,
-    pub low: f64,
-    pub high: f64,
+pub(crate) struct Ratio {
+    pub(crate) median: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl std::fmt::Display for Ratio {
@@ -15,12 +15,16 @@ impl std::fmt::Display for Ratio {
 }
 
 /// One value of each side a pair; what either could not measure is left out.
-pub fn paired(pairs: usize, ours: impl FnMut() -> Option<f64>, peer: impl FnMut() -> Option<f64>) -> Ratio {
+pub(crate) fn paired(pairs: usize, ours: impl FnMut() -> Option<f64>, peer: impl FnMut() -> Option<f64>) -> Ratio {
     ratio(&turns(pairs, ours, peer))
 }
 
 /// The turns themselves, where one gives more than a number. The first pair finds cold caches, and is not counted.
-pub fn turns<T>(pairs: usize, mut ours: impl FnMut() -> Option<T>, mut peer: impl FnMut() -> Option<T>) -> Vec<(T, T)> {
+pub(crate) fn turns<T>(
+    pairs: usize,
+    mut ours: impl FnMut() -> Option<T>,
+    mut peer: impl FnMut() -> Option<T>,
+) -> Vec<(T, T)> {
     let mut turns = Vec::new();
     for pair in 0..=pairs {
         let (a, b) = if pair % 2 == 0 {
@@ -35,7 +39,7 @@ pub fn turns<T>(pairs: usize, mut ours: impl FnMut() -> Option<T>, mut peer: imp
     turns
 }
 
-pub fn ratio(turns: &[(f64, f64)]) -> Ratio {
+pub(crate) fn ratio(turns: &[(f64, f64)]) -> Ratio {
     let mut ratios: Vec<f64> = turns.iter().map(|(ours, peer)| ours / peer).collect();
     ratios.sort_by(f64::total_cmp);
     if ratios.is_empty() {
@@ -45,7 +49,7 @@ pub fn ratio(turns: &[(f64, f64)]) -> Ratio {
     Ratio { median: median(&ratios), low: ratios[edge], high: ratios[ratios.len() - 1 - edge] }
 }
 
-pub fn median(sorted: &[f64]) -> f64 {
+pub(crate) fn median(sorted: &[f64]) -> f64 {
     f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
 }
 
@@ -65,7 +69,7 @@ fn edge(n: usize) -> usize {
 }
 
 /// What the machine is doing.
-pub fn load() -> String {
+pub(crate) fn load() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let (load, pressure) = (read("/proc/loadavg"), read("/proc/pressure/cpu"));
     format!("load {}; pressure {}", load.trim(), pressure.lines().next().unwrap_or("unknown"))

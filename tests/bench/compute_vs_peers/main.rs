@@ -18,6 +18,7 @@ mod integer;
 mod linpack;
 mod memory;
 mod ours;
+#[path = "../pairs.rs"]
 mod pairs;
 mod peer;
 mod stream;
