@@ -37,13 +37,13 @@ pub struct Interval {
 /// Why there is none, with how many values there would have to be.
 pub fn mean(values: &[f64]) -> Result<Interval, String> {
     let n = values.len();
-    let (Some(mean), true) = (stat::mean(values), n >= FEWEST) else { return Err(too_few(n, FEWEST, "a mean")) };
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    let deviation = (squares / (n - 1) as f64).sqrt();
+    let (Some(mean), Some(variance), true) = (stat::mean(values), stat::variance(values), n >= FEWEST) else {
+        return Err(too_few(n, FEWEST, "a mean"));
+    };
     let r = autocorrelation(values);
     let worth = (n as f64 * (1.0 - r) / (1.0 + r)).max(2.0);
     let t = StudentsT::new(0.0, 1.0, worth - 1.0).map_err(|why| why.to_string())?;
-    let half = t.inverse_cdf(1.0 - OUTSIDE / 2.0) * deviation / worth.sqrt();
+    let half = t.inverse_cdf(1.0 - OUTSIDE / 2.0) * (variance / worth).sqrt();
     let how = if r > 0.0 {
         format!("Student's t; neighbours are alike, so {n} values count as {worth:.1}")
     } else {

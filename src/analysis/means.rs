@@ -23,8 +23,7 @@ impl Side {
     /// None of less than 3 values, and around zero.
     pub(super) fn of(values: &[f64], single: bool) -> Option<Self> {
         let (mean, n) = (stat::mean(values)?, values.len() as f64);
-        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        let error = squares / (n - 1.0) / n / (mean * mean);
+        let error = stat::variance(values)? / n / (mean * mean);
         (values.len() >= FEWEST && mean != 0.0).then_some(Self { mean, error, n, single })
     }
 }

@@ -340,7 +340,7 @@ pub fn differences(one: &Profile, other: &Profile, run: Option<&str>) -> Differe
     found
 }
 
-/// The nominal roof that bounds a figure of a run, by the names of [`roof::find`]: the run's main figure or what crosses the memory bus,
+/// The nominal roof that bounds a figure of a run, by [`roof::names`]: the run's main figure or what crosses the memory bus,
 /// and any figure that a roof is named after.
 #[must_use]
 pub fn nominal<'a>(profile: &'a Profile, run: &str, figure: &str) -> Option<(&'a str, Quantity)> {
@@ -352,8 +352,10 @@ pub fn nominal<'a>(profile: &'a Profile, run: &str, figure: &str) -> Option<(&'a
     } else {
         described.map_or("", |described| described.main.as_str())
     };
-    let (first, class) = (run.split('-').next().unwrap_or_default(), described.map_or("", |d| d.class.as_str()));
-    let names: &[&str] = if figure == bounded { &[&full, run, figure, first, class] } else { &[&full, figure] };
+    let class = described.map_or("", |described| described.class.as_str());
+    let all = roof::names(&full, run, figure, class);
+    let own = [full.as_str(), figure];
+    let names: &[&str] = if figure == bounded { &all } else { &own };
     let (name, value) = names.iter().find_map(|name| profile.roofs.get_key_value(*name))?;
     (value.unit == unit && value.value > 0.0).then_some((name, *value))
 }

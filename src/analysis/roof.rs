@@ -29,14 +29,20 @@ pub fn class(load: &Load) -> &'static str {
     }
 }
 
-/// The roof of a run's figure: named after the whole figure (`cpu-float.gflops`), the run, the figure, the first word of the run's name,
-/// or the class of its kernel, in this order. A nominal one comes first from the plan, as a contract outranks what the node says of itself.
+/// The names that the roof of a run's figure may have, of which the first that is known counts: the whole figure (`cpu-float.gflops`),
+/// the run, the figure, the first word of the run's name, the class of its kernel.
+pub(super) fn names<'a>(full: &'a str, run: &'a str, figure: &'a str, class: &'a str) -> [&'a str; 5] {
+    [full, run, figure, run.split('-').next().unwrap_or_default(), class]
+}
+
+/// The roof of a run's figure, by its [`names`]. A nominal one comes first from the plan, as a contract outranks what the node says of
+/// itself.
 ///
 /// # Errors
 /// Why it is not known, and what to do.
 pub fn find<'a>(plan: &'a Plan, run: &'a RunState, figure: &str, basis: Basis) -> Result<Known<'a>, String> {
     let (full, name, class) = (format!("{}.{figure}", run.name), &*run.name.0, class(&run.load));
-    let names = [&full, name, figure, name.split('-').next().unwrap_or_default(), class];
+    let names = names(&full, name, figure, class);
     let planned = || {
         let (name, value) = names.iter().find_map(|name| plan.roofs.get_key_value(*name))?;
         Some(Known { name, value: *value, basis, source: "plan" })

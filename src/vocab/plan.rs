@@ -2,6 +2,7 @@
 //!
 //! A preset is a plan in RON; the plan that was really run stands in the first record of its session.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -51,10 +52,10 @@ impl Plan {
     ///
     /// # Errors
     /// That it is not known, and what to give.
-    pub fn reference(&self, name: &str) -> Result<Profile, String> {
+    pub fn reference(&self, name: &str) -> Result<Cow<'_, Profile>, String> {
         match self.references.get(name) {
-            Some(Reference::Known(profile)) => Ok((**profile).clone()),
-            Some(Reference::Figures(printed)) => Ok(Profile::from(printed.clone())),
+            Some(Reference::Known(profile)) => Ok(Cow::Borrowed(profile)),
+            Some(Reference::Figures(printed)) => Ok(Cow::Owned(Profile::from(printed.clone()))),
             Some(Reference::Session(path) | Reference::Baseline(path)) => {
                 Err(format!("the reference `{name}` ({}) was not read", path.display()))
             }

@@ -36,12 +36,19 @@ pub fn robust_cv(values: &[f64]) -> Option<f64> {
     if middle == 0.0 { None } else { Some(scale / middle.abs()) }
 }
 
+/// Variance of a sample: the squares of the deviations from the mean by n − 1; none of less than two values.
+#[must_use]
+pub fn variance(values: &[f64]) -> Option<f64> {
+    let mean = mean(values).filter(|_| values.len() > 1)?;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    Some(squares / (values.len() - 1) as f64)
+}
+
 /// Coefficient of variation: the standard deviation (of a sample, n − 1) / |mean|; none of less than two values or around zero.
 #[must_use]
 pub fn cv(values: &[f64]) -> Option<f64> {
-    let mean = mean(values).filter(|mean| *mean != 0.0 && values.len() > 1)?;
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    Some((squares / (values.len() - 1) as f64).sqrt() / mean.abs())
+    let mean = mean(values).filter(|mean| *mean != 0.0)?;
+    Some(variance(values)?.sqrt() / mean.abs())
 }
 
 #[cfg(test)]

@@ -129,13 +129,7 @@ impl<'a> Other<'a> {
         })?;
         // One printed number has no spread, and is taken as exact.
         let interval = decide::interval(check.statistic, &values.values).ok().flatten();
-        let names = [
-            of.as_str(),
-            &run.name.0,
-            figure,
-            run.name.0.split('-').next().unwrap_or_default(),
-            roof::class(&run.load),
-        ];
+        let names = roof::names(&of, &run.name.0, figure, roof::class(&run.load));
         let roof = names.iter().find_map(|name| profile.roofs.get(*name)).copied();
         let half = interval.map_or(0.0, |i| (i.high - i.low) / 2.0);
         // A report tells nothing of how its figures came about.
@@ -144,7 +138,7 @@ impl<'a> Other<'a> {
         } else {
             reference::differences(&reference::profile(state, &run.node), &profile, Some(&*run.name.0))
         };
-        Ok(Self { differences, name, from: profile.from, value: Quantity::new(value, values.unit), half, roof })
+        Ok(Self { differences, name, from: profile.from.clone(), value: Quantity::new(value, values.unit), half, roof })
     }
 
     fn as_it_stands(&self, share: f64) -> Bound {

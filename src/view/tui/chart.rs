@@ -121,8 +121,8 @@ fn lines(plan: &Plan, run: &RunState, figure: &str) -> Vec<Line> {
         // Nothing lies on this axis before both machines' figures are divided by their roofs.
         Limit::OfReferenceNormalised(..) => None,
         Limit::OfReference(name, share) => {
-            let values = plan.reference(name).ok()?.figures.remove(&format!("{}.{figure}", run.name))?.values;
-            let value = stat::mean(&values)? * share;
+            let profile = plan.reference(name).ok()?;
+            let value = stat::mean(&profile.figures.get(&format!("{}.{figure}", run.name))?.values)? * share;
             let percent = format::number(share * 100.0);
             Some(Line { value, label: format!("{word} {} = {percent} % {name}", format::number(value)) })
         }

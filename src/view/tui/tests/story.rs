@@ -284,7 +284,7 @@ const MB: Unit = Unit::MegabytesPerSecond;
 /// Two runs are done and the third is healthy so far.
 pub(super) fn running(host: &str) -> Story {
     let mut story = Story::new(host);
-    story.begin("cpu-float", "gflops", Unit::Gflops, &[("engine", "faer"), ("threads", "8")]);
+    story.begin("cpu-float", "gflops", Unit::Gflops, &[("engine", "blocked LU"), ("threads", "8")]);
     for iteration in 1..=3 {
         story.pass("cpu-float", 150, (58.1, Unit::Gflops), BUSY);
         story.figure("cpu-float", iteration, Figure::new("gflops", 57.6 + f64::from(iteration) / 4.0, Unit::Gflops));
