@@ -340,7 +340,7 @@ pub fn differences(one: &Profile, other: &Profile, run: Option<&str>) -> Differe
     found
 }
 
-/// The nominal roof that bounds a figure of a run, by [`roof::names`]: the run's main figure or what crosses the memory bus,
+/// The nominal roof that bounds a figure of a run, by `roof::names`: the run's main figure or what crosses the memory bus,
 /// and any figure that a roof is named after.
 #[must_use]
 pub fn nominal<'a>(profile: &'a Profile, run: &str, figure: &str) -> Option<(&'a str, Quantity)> {

@@ -35,7 +35,7 @@ pub(super) fn names<'a>(full: &'a str, run: &'a str, figure: &'a str, class: &'a
     [full, run, figure, run.split('-').next().unwrap_or_default(), class]
 }
 
-/// The roof of a run's figure, by its [`names`]. A nominal one comes first from the plan, as a contract outranks what the node says of
+/// The roof of a run's figure, by its `names`. A nominal one comes first from the plan, as a contract outranks what the node says of
 /// itself.
 ///
 /// # Errors
