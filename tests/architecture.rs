@@ -27,7 +27,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 const FENCES: &[(&str, &[&str])] = &[
     ("ratatui", &["view/tui/"]),
     ("crossterm", &["view/tui/"]),
-    ("tokio", &["runner/", "session/client.rs", "view/tui/", "verb/"]),
+    ("tokio", &["runner/", "session/client.rs", "session/replay.rs", "view/tui/", "verb/"]),
     ("io_uring", &["agent/kernel/"]),
     ("unsafe", &["agent/kernel/", "agent/roof/loops.rs"]),
 ];

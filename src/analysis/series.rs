@@ -112,6 +112,12 @@ impl Series {
         self.recent.back().copied()
     }
 
+    /// The largest reading there was.
+    #[must_use]
+    pub fn peak(&self) -> Option<f64> {
+        self.bins.iter().filter(|bin| bin.n > 0).map(|bin| bin.max).reduce(f64::max)
+    }
+
     /// When the series began.
     #[must_use]
     pub fn first_at(&self) -> Option<Moment> {

@@ -6,13 +6,14 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::reader::{Item, Reader};
+use super::reader::Reader;
+use super::replay::{self, Pace};
 use crate::vocab::event::Record;
 use crate::vocab::line;
-use crate::vocab::moment::Moment;
 use crate::vocab::order::Command;
 
 /// Records that may wait for the viewer; past that the source waits, which costs the runner nothing.
@@ -27,6 +28,10 @@ pub enum Heard {
     Record(Box<Record>),
     /// A line that is torn or damaged, and why; it is skipped and counted.
     Damaged(String),
+    /// A replay begins again: what was heard before is to be forgotten.
+    Anew,
+    /// A replay has told everything; it may begin again.
+    End,
 }
 
 /// A session being watched. The stream of records ends when the runner is gone or the file is at its end.
@@ -38,6 +43,8 @@ pub struct Client {
     pub commands: Sender<Command>,
     /// Whether a runner is at the other end.
     pub live: bool,
+    /// How a replay goes; none where there is nothing to be set.
+    pub pace: Option<watch::Sender<Pace>>,
     sending: Option<JoinHandle<()>>,
 }
 
@@ -45,7 +52,7 @@ impl Client {
     /// What is heard on one channel and commanded on another.
     #[must_use]
     pub fn new(heard: Receiver<Heard>, commands: Sender<Command>, live: bool) -> Self {
-        Self { heard, commands, live, sending: None }
+        Self { heard, commands, live, pace: None, sending: None }
     }
 
     /// Leaves once every command given has reached the runner; one that takes none is not waited for.
@@ -97,27 +104,17 @@ impl Client {
     /// Replays a file: all at once, or `speed` times as fast as it happened.
     #[must_use]
     pub fn replay(reader: Reader, speed: Option<f64>) -> Self {
+        Self { pace: None, ..Self::player(reader, speed) }
+    }
+
+    /// Replays a file as [`Client::replay`] does, and again from anywhere, as [`Client::pace`] says; it never ends by itself.
+    #[must_use]
+    pub fn player(reader: Reader, speed: Option<f64>) -> Self {
         let (say, heard) = channel(WAITING);
         let (commands, _) = channel(1);
-        tokio::spawn(async move {
-            let mut last: Option<Moment> = None;
-            for item in reader {
-                let word = match item {
-                    Item::Record(record) => {
-                        if let (Some(speed), true) = (speed, record.node.is_runner()) {
-                            let passed = last.map_or(Duration::ZERO, |last| record.at.since(last).into());
-                            tokio::time::sleep(passed.div_f64(speed)).await;
-                            last = Some(record.at);
-                        }
-                        Heard::Record(record)
-                    }
-                    Item::Damaged(number, error) => Heard::Damaged(format!("line {number} is {error}")),
-                };
-                if say.send(word).await.is_err() {
-                    return;
-                }
-            }
-        });
-        Self::new(heard, commands, false)
+        let (pace, paced) = watch::channel(Pace { speed, ..Pace::default() });
+        let path = reader.path().to_owned();
+        tokio::spawn(replay::tell(reader, path, say, paced));
+        Self { pace: Some(pace), ..Self::new(heard, commands, false) }
     }
 }

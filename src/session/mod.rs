@@ -6,3 +6,4 @@ pub mod client;
 pub mod journal;
 pub mod places;
 pub mod reader;
+pub mod replay;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -46,6 +46,7 @@ pub enum Item {
 /// A session file being read.
 #[derive(Debug)]
 pub struct Reader {
+    path: PathBuf,
     lines: BufReader<File>,
     opening: Option<Box<Record>>,
     number: u64,
@@ -59,6 +60,7 @@ impl Reader {
         let shown = path.display().to_string();
         let file = File::open(path).map_err(|e| ReadError::Open(format!("{shown}: {e}")))?;
         let mut reader = Self {
+            path: path.to_owned(),
             lines: BufReader::with_capacity(1 << 16, file),
             opening: None,
             number: 0,
@@ -81,6 +83,12 @@ impl Reader {
     pub fn following(mut self) -> Self {
         self.following = true;
         self
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// How the session began.

@@ -28,18 +28,18 @@ pub(super) fn watch(session: Option<&str>, speed: Speed, show: &Show) -> Ended {
             }
         },
     };
+    let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    let speed = match speed {
+        Speed::Max => None,
+        Speed::Times(times) => Some(times),
+    };
     runtime()?.block_on(async {
         let client = match source {
             Source::Running(socket) => Client::attach(&socket).await?,
-            Source::Finished(reader) => Client::replay(
-                reader,
-                match speed {
-                    Speed::Max => None,
-                    Speed::Times(times) => Some(times),
-                },
-            ),
+            Source::Finished(reader) if terminal => Client::player(reader, speed),
+            Source::Finished(reader) => Client::replay(reader, speed),
         };
-        if std::io::stdout().is_terminal() && std::io::stdin().is_terminal() {
+        if terminal {
             return screen::watch(client, show).await;
         }
         print_all(client, Form::Lines).await?;

@@ -56,7 +56,8 @@ impl<W: Write> Printer<W> {
                 }
             }
             Heard::Damaged(why) if self.form == Form::Lines => writeln!(self.out, "  damaged: {}", neutral(why))?,
-            Heard::Damaged(_) => {}
+            Heard::Damaged(_) | Heard::End => {}
+            Heard::Anew => self.state = State::default(),
         }
         self.out.flush()
     }

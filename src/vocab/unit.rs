@@ -50,6 +50,9 @@ pub enum Unit {
     /// Degrees Celsius.
     #[serde(rename = "C")]
     Celsius,
+    /// Watts.
+    #[serde(rename = "W")]
+    Watts,
     /// A plain number of things.
     #[serde(rename = "count")]
     Count,
@@ -93,6 +96,7 @@ impl Unit {
             Self::Percent => "%",
             Self::Megahertz => "MHz",
             Self::Celsius => "C",
+            Self::Watts => "W",
             Self::Count | Self::Ratio => "",
         }
     }
@@ -133,6 +137,7 @@ const SPELLINGS: &[(&str, Unit, f64)] = &[
     ("GHz", Unit::Megahertz, 1e3),
     ("MHz", Unit::Megahertz, 1.0),
     ("C", Unit::Celsius, 1.0),
+    ("W", Unit::Watts, 1.0),
     ("ratio", Unit::Ratio, 1.0),
     ("", Unit::Count, 1.0),
 ];

@@ -62,6 +62,25 @@ fn a_replay_is_left_in_its_middle() {
 }
 
 #[test]
+fn a_replay_is_played_paused_and_ended_by_keys() {
+    let (house, file) = finished();
+    let mut terminal = house.open(&["watch", &file]);
+    terminal.wait_for("the session is over");
+    terminal.send("<< ");
+    terminal.wait_for("replay 0.25x of 00:");
+    terminal.wait("the session as it was", |s| !s.contents().contains("the session is over"));
+    terminal.send(" ");
+    terminal.wait_for("replay PAUSED");
+    terminal.send(" ");
+    terminal.wait_for("replay 0.25x");
+    terminal.send("\u{1b}[F");
+    terminal.wait_for("the session is over");
+    terminal.send("q");
+    let ended = terminal.ends_given_back(0);
+    assert!(ended.contents.contains("VERDICT: PASS"), "{}", ended.contents);
+}
+
+#[test]
 fn a_session_that_does_not_exist_is_one_line_and_no_screen() {
     let house = House::new();
     let ended = house.open(&["watch", "nobody"]).ends_given_back(3);

@@ -90,6 +90,8 @@ pub const ROWS: &[Row] = &[
     row("thermal", "temperature", Unit::Celsius, |d| d.value("celsius")),
     row("thermal", "throttles", Unit::PerSecond, |d| d.rates(&["throttles", "core_throttles"])),
     row("thermal", "power limits", Unit::PerSecond, |d| d.rate("power_limits")),
+    // From the energy counters of RAPL, in microjoules (the kernel's `powercap.rst`).
+    detail("thermal", "power", Unit::Watts, |d| Some(d.rate("energy_uj")? / 1e6)),
     row("nvme", "temperature", Unit::Celsius, |d| d.value("celsius")),
     row("edac", "ce", Unit::Count, |d| d.value("corrected")),
     row("edac", "ue", Unit::Count, |d| d.value("uncorrected")),

@@ -13,7 +13,7 @@ use crate::view::format;
 use crate::view::theme::Role;
 use crate::vocab::event::Outcome;
 use crate::vocab::latency::Buckets;
-use crate::vocab::moment::Span;
+use crate::vocab::moment::{Moment, Span};
 use crate::vocab::plan::{Check, Limit, Plan};
 use crate::vocab::stat;
 use crate::vocab::unit::Unit;
@@ -36,7 +36,15 @@ struct Drawing<'a> {
     points: Vec<Point>,
     figures: Vec<Point>,
     limits: Vec<Line>,
+    ghost: Option<Ghost>,
     max: f64,
+}
+
+/// What another machine did in the same iterations.
+struct Ghost {
+    /// From when to when, and its figure.
+    steps: Vec<(Moment, Moment, f64)>,
+    name: String,
 }
 
 /// Paints the chart into its area of the stage.
@@ -51,6 +59,7 @@ pub(super) fn draw(view: &View<'_>, run: &RunState, (grid, area): (&Grid, Rect),
     fill(&curve, grid, area, brush);
     // The limits come first, so that the rate is drawn over them and never hidden by them.
     let mut taken = limits(&drawing, grid, area, brush);
+    ghost(&drawing, (grid, area, &mut taken), brush);
     for (index, cell) in curve.cells.iter().enumerate() {
         if let Some(c) = cell {
             let (column, row) = (index % curve.columns, index / curve.columns);
@@ -83,9 +92,37 @@ impl<'a> Drawing<'a> {
         let figures: Vec<Point> = run.done.iter().filter_map(official).collect();
         let plan = view.state.opening.as_ref().map(|o| &o.plan);
         let limits = plan.map_or_else(Vec::new, |plan| lines(plan, run, &meter.spec.name));
-        let values = points.iter().chain(&figures).map(|p| p.value).chain(limits.iter().map(|l| l.value));
+        let ghost = plan.and_then(|plan| Ghost::of(plan, run, &meter.spec.name, grid));
+        let steps = ghost.iter().flat_map(|ghost| &ghost.steps).map(|(.., value)| *value);
+        let values = points.iter().chain(&figures).map(|p| p.value).chain(limits.iter().map(|l| l.value)).chain(steps);
         let max = plot::round_up(values.fold(0.0, f64::max) * 1.04);
-        Some(Self { meter, points, figures, limits, max })
+        Some(Self { meter, points, figures, limits, ghost, max })
+    }
+}
+
+impl Ghost {
+    /// The figures of the first of the plan's references that has them: one an iteration where it is a session, its median for all
+    /// of them where it is a report or a baseline.
+    fn of(plan: &Plan, run: &RunState, figure: &str, grid: &Grid) -> Option<Self> {
+        let full = format!("{}.{figure}", run.name);
+        let figures = |name: &String| {
+            let profile = plan.reference(name).ok()?;
+            let values = profile.figures.get(&full)?.values.clone();
+            Some((
+                name.clone(),
+                if profile.sessions == 1 { values } else { stat::median(&values).into_iter().collect() },
+            ))
+        };
+        let (name, values) = plan.references.keys().find_map(figures)?;
+        let value = |i: usize| values.get(i).or(if values.len() == 1 { values.first() } else { None }).copied();
+        let mut from = run.started?;
+        let mut steps = Vec::new();
+        let ends = run.done.iter().map(|i| i.ended).chain((!run.is_over()).then_some(grid.axis.to));
+        for (i, to) in ends.enumerate() {
+            steps.extend(value(i).map(|value| (from, to, value)));
+            from = to;
+        }
+        Some(Self { steps, name })
     }
 }
 
@@ -170,6 +207,24 @@ fn limits(drawing: &Drawing<'_>, grid: &Grid, area: Rect, brush: &mut Brush<'_>)
         }
     }
     taken
+}
+
+/// Draws what another machine did, and its name where the margin is free.
+fn ghost(drawing: &Drawing<'_>, (grid, area, taken): (&Grid, Rect, &mut Vec<u16>), brush: &mut Brush<'_>) {
+    let Some(ghost) = &drawing.ghost else { return };
+    let sign = brush.look.signs().ghost;
+    for (from, to, value) in &ghost.steps {
+        let y = area.y + plot::row(*value, drawing.max, usize::from(area.height)) as u16;
+        let Some((from, to)) = grid.axis.columns_of(*from, *to) else { continue };
+        (from..=to).for_each(|c| brush.sign(grid.x(c), y, sign, Role::Dim));
+    }
+    let Some((.., value)) = ghost.steps.last() else { return };
+    let y = area.y + plot::row(*value, drawing.max, usize::from(area.height)) as u16;
+    if !taken.contains(&y) {
+        let text = format!("{} {}", ghost.name, format::number(*value));
+        brush.text((grid.margin.0, y), &text, Role::Dim, grid.margin.1);
+        taken.push(y);
+    }
 }
 
 /// The numbers of the scale, in the gutter.

@@ -117,7 +117,7 @@ fn record(view: &View<'_>) -> Part {
         return (format!("rec LOST {lost}"), Role::Fail);
     }
     match (view.screen.live, view.screen.ended, view.state.verdict.is_some()) {
-        (false, ..) => ("replay".to_owned(), Role::Ok),
+        (false, ended, _) => (view.screen.replay.word(ended), Role::Ok),
         (true, _, true) => ("rec closed".to_owned(), Role::Ok),
         (true, true, false) => ("rec CUT OFF".to_owned(), Role::Fail),
         (true, false, false) => ("rec ok".to_owned(), Role::Ok),

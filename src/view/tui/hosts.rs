@@ -17,7 +17,8 @@ use crate::vocab::moment::Span;
 use crate::vocab::plan::Load;
 use crate::vocab::unit::Unit;
 
-/// A row that a kind of run is explained by: its source, its device (`*` is the run's own), its name, and what it is called here.
+/// A row that a kind of run is explained by: its source, its device (`*` is the run's own, `^` the one that it was highest of), its
+/// name, and what it is called here.
 type Wanted = (&'static str, &'static str, &'static str, &'static str);
 
 const FOR_DISK: &[Wanted] = &[
@@ -28,21 +29,31 @@ const FOR_DISK: &[Wanted] = &[
     ("disk", "*", "util", "util"),
     ("cpu", "", "iowait", "cpu iowait"),
     ("memory", "", "dirty", "mem dirty"),
+    ("memory", "", "writeback", "mem writeback"),
     ("pressure", "io", "full", "psi io full"),
+    ("nvme", "^", "temperature", "temperature"),
 ];
 
 const FOR_CPU: &[Wanted] = &[
+    ("clock", "", "median", "clock median"),
     ("cpu", "", "busy", "cpu busy"),
     ("cpu", "", "steal", "cpu steal"),
+    ("cgroup", "", "throttled", "quota"),
+    ("thermal", "^", "temperature", "temperature"),
+    ("thermal", "^", "throttles", "throttles"),
+    ("thermal", "^", "power limits", "power limits"),
+    ("thermal", "^", "power", "power"),
     ("cpu", "", "iowait", "cpu iowait"),
     ("pressure", "cpu", "some", "psi cpu"),
 ];
 
 const FOR_MEMORY: &[Wanted] = &[
-    ("cpu", "", "busy", "cpu busy"),
+    ("clock", "", "median", "clock median"),
+    ("numa", "^", "miss", "numa misses"),
     ("cpu", "", "steal", "cpu steal"),
-    ("memory", "", "available", "mem avail"),
     ("memory", "", "swap", "mem swap"),
+    ("memory", "", "available", "mem avail"),
+    ("cpu", "", "busy", "cpu busy"),
 ];
 
 fn wanted(load: &Load) -> &'static [Wanted] {
@@ -87,7 +98,12 @@ pub(super) fn rows<'a>(view: &View<'a>, run: &RunState) -> Vec<HostRow<'a>> {
     }
     for (source, place, name, label) in wanted(&run.load) {
         let own = *place == "*";
-        let key = format!("{source}/{}", if own { device.unwrap_or("?") } else { place });
+        let place = match *place {
+            "*" => device.unwrap_or("?"),
+            "^" => highest(host, source, name).unwrap_or("?"),
+            named => named,
+        };
+        let key = format!("{source}/{place}");
         if taken.iter().any(|(k, n)| *k == key && n == name) {
             continue;
         }
@@ -97,6 +113,13 @@ pub(super) fn rows<'a>(view: &View<'a>, run: &RunState) -> Vec<HostRow<'a>> {
     // A row that exists says more than one that does not; the order among themselves stays.
     rows.sort_by_key(|r| r.series.is_none());
     rows
+}
+
+/// The device of a source whose row has been highest; it seldom changes, unlike the one whose row is highest now.
+fn highest<'a>(host: &'a Host, source: &str, name: &str) -> Option<&'a str> {
+    let peak = |device: &str| host.row(&format!("{source}/{device}"), name)?.peak();
+    let known = host.of_source(source).filter_map(|(device, _)| Some((device, peak(device)?)));
+    known.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(device, _)| device)
 }
 
 fn unit(key: &str, name: &str) -> Unit {

@@ -21,6 +21,10 @@ pub(super) enum Action {
     Earlier,
     Later,
     Cursor,
+    NextFinding,
+    PreviousFinding,
+    Slower,
+    Faster,
     /// The host screen.
     Host,
     /// The next part of the host screen.
@@ -101,7 +105,7 @@ const DIGITS: &[KeyCode] =
 pub(super) const KEYS: &[Key] = &[
     key(Place::Screen, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
     key(Place::Screen, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
-    key(Place::Screen, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on").brief("freeze"),
+    key(Place::Screen, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on; in a replay, play and pause").brief("freeze"),
     key(Place::Screen, &[Tab, Down, Char('j')], Action::Next, "Tab Down j", "choose the next run").brief("run"),
     key(Place::Screen, &[BackTab, Up, Char('k')], Action::Previous, "S-Tab Up k", "choose the run before"),
     key(Place::Screen, DIGITS, Action::Numbered, "1-9", "choose a run by its place"),
@@ -112,6 +116,10 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::Screen, &[Right, Char('l')], Action::Later, "Right l", "forward in time; with the cursor on, move it"),
     key(Place::Screen, &[End, Esc], Action::Current, "End Esc", "back to now, and to the run under way"),
     key(Place::Screen, &[Char('c')], Action::Cursor, "c", "cursor on and off: the values at one instant").brief("cursor"),
+    key(Place::Screen, &[Char(']')], Action::NextFinding, "]", "the next finding: its run, and the cursor on its beginning"),
+    key(Place::Screen, &[Char('[')], Action::PreviousFinding, "[", "the finding before"),
+    key(Place::Screen, &[Char('>'), Char('.')], Action::Faster, "> .", "replay twice as fast"),
+    key(Place::Screen, &[Char('<'), Char(',')], Action::Slower, "< ,", "replay half as fast"),
     key(Place::Screen, &[Char('H')], Action::Host, "H", "the host: every CPU, disk and NIC, and back").brief("host"),
     key(Place::Screen, &[Char('n')], Action::Note, "n", "put a remark on the time axis and into the record"),
     key(Place::Screen, &[Char('x')], Action::StopRun, "x", "stop the run under way and go on with the next").brief("stop run"),

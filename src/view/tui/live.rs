@@ -55,6 +55,8 @@ impl Live {
         client: &mut Client,
     ) -> How {
         self.screen.live = client.live;
+        self.screen.replay.pace = client.pace.as_ref().map(|pace| *pace.borrow()).unwrap_or_default();
+        let mut silent = false;
         let mut due = Some(Instant::now() + FIRST);
         loop {
             tokio::select! {
@@ -70,7 +72,8 @@ impl Live {
                     self.name(world);
                     due = None;
                 }
-                heard = client.heard.recv(), if !self.screen.ended => {
+                heard = client.heard.recv(), if !silent => {
+                    silent = heard.is_none();
                     let empty = self.state.opening.is_none();
                     let shown = self.hear(heard, &mut client.heard);
                     if empty && self.state.opening.is_some() {
@@ -111,6 +114,12 @@ impl Live {
                 Some(how)
             }
             Effect::Leave(how) => Some(how),
+            Effect::Pace(pace) => {
+                if let Some(paced) = &client.pace {
+                    paced.send_replace(pace);
+                }
+                None
+            }
         }
     }
 
@@ -132,13 +141,21 @@ impl Live {
             // What was said of a session under way no longer holds.
             self.screen.said = None;
         }
-        self.screen.frozen.is_none()
+        self.screen.frozen.is_none() && (self.screen.ended || !self.screen.replay.is_catching_up(&self.state))
     }
 
     fn fold(&mut self, heard: &Heard) {
         match heard {
             Heard::Record(record) => self.state.apply(record),
             Heard::Damaged(_) => self.screen.damaged += 1,
+            Heard::Anew => {
+                self.state = State::default();
+                (self.screen.damaged, self.screen.ended) = (0, false);
+            }
+            Heard::End => {
+                self.screen.ended = true;
+                self.screen.replay.length = Some(self.state.now.since(self.state.opened));
+            }
         }
     }
 

@@ -36,10 +36,12 @@ mod pane;
 mod picker;
 mod plan;
 mod plot;
+mod replay;
 mod screen;
 mod sgr;
 mod stage;
 mod terminal;
+mod travel;
 mod verdict;
 
 use jiff::tz::TimeZone;

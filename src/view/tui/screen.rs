@@ -6,14 +6,16 @@ use super::How;
 use super::axis::Axis;
 use super::glance::Glance;
 use super::keys::{self, Action, Place};
+use super::replay::Replay;
 use crate::analysis::state::{RunState, State, Status};
+use crate::session::replay::Pace;
 use crate::vocab::finding::Finding;
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::NodeName;
 use crate::vocab::order::Command;
 
 /// The stretches of time that the zoom steps through, in seconds; beyond the last lies the whole session.
-const ZOOMS: [u64; 12] = [10, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400];
+const ZOOMS: [u64; 14] = [10, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 172_800, 259_200];
 /// The shortest stretch in which a whole run is shown.
 const SHORTEST: Span = Span::seconds(30);
 /// The parts of the time shown by which one key moves.
@@ -45,13 +47,15 @@ pub(super) enum Dialog {
 }
 
 /// What the loop has to do after a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Effect {
     None,
     Redraw,
     Send(Command),
     SendAndLeave(Command, How),
     Leave(How),
+    /// Replay it so from now on.
+    Pace(Pace),
 }
 
 /// The choices so far.
@@ -78,6 +82,8 @@ pub(super) struct Screen {
     pub(super) ended: bool,
     /// Lines that were damaged on the way here.
     pub(super) damaged: u64,
+    /// How a session that is over is replayed.
+    pub(super) replay: Replay,
 }
 
 impl Screen {
@@ -181,9 +187,17 @@ impl Screen {
             }
             Action::GoOn => return Effect::Leave(How::Left),
             Action::StopSession => return self.stop(),
+            Action::Freeze | Action::Slower | Action::Faster if !self.live => return self.play(action, state),
+            Action::Slower | Action::Faster => self.said = Some("only a replay has a speed"),
             Action::Freeze => self.frozen = if self.frozen.is_some() { None } else { Some(Box::new(state.clone())) },
             Action::Next | Action::Previous | Action::Numbered => self.choose(action, pressed, state),
+            Action::Current if !self.live && !self.ended => {
+                self.current();
+                self.replay.to_end();
+                return Effect::Pace(self.replay.pace);
+            }
             Action::Current => self.current(),
+            Action::NextFinding | Action::PreviousFinding => self.go_to_finding(action, state),
             Action::ZoomIn | Action::ZoomOut | Action::Fit => self.change_zoom(action, state),
             Action::Earlier | Action::Later => self.travel(action, state),
             Action::Cursor => self.toggle_cursor(state),

@@ -8,6 +8,8 @@ use super::super::How;
 use super::super::terminal::{Input, World};
 use super::*;
 use crate::session::client::{Client, Heard};
+use crate::session::replay::{Leap, Pace};
+use crate::vocab::moment::Moment;
 use crate::vocab::order::Command;
 
 /// Gives one input after the other, each when everything before it has been done; then none any more.
@@ -163,4 +165,52 @@ fn the_hook_panics_at_the_draw_it_was_given() {
     live.panic_at = Some(2);
     drawn(&mut live, (80, 24));
     drawn(&mut live, (80, 24));
+}
+
+/// Plays a script against a replay; gives what was asked of the one who tells, and what is shown.
+fn replayed(story: &story::Story, inputs: &[Input]) -> (Pace, String) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let (mut client, sender, _asked) = client(story, false);
+        let (pace, paced) = tokio::sync::watch::channel(Pace::default());
+        client.pace = Some(pace);
+        let telling = tokio::spawn(async move { sender.send(Heard::End).await.map(|()| sender) });
+        let mut live = live(State::default(), "default", Glyphs::Braille);
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        let inputs = inputs.iter().copied().chain([Input::Resize, press('+'), Input::Gone]).collect();
+        let mut script = Script { inputs, titles: vec![] };
+        live.follow(&mut terminal, &mut script, &mut client).await;
+        drop(telling);
+        (*paced.borrow(), text(terminal.backend().buffer()))
+    })
+}
+
+#[test]
+fn a_replay_that_is_over_plays_again_from_the_cursor_or_its_run() {
+    let story = story::ended("node07");
+    let state = story.state();
+    let begun = |run: usize| state.runs[run].started.unwrap().since(state.opened);
+    let (pace, _) = replayed(&story, &[press('1'), press(' ')]);
+    assert_eq!(pace, Pace { speed: Some(1.0), paused: false, leap: Leap { number: 1, to: begun(0) } });
+    let (pace, _) = replayed(&story, &[press(']'), press(' '), press('>')]);
+    let onset = state.findings.values().map(|f| f.onset).min().unwrap();
+    assert_eq!(pace, Pace { speed: Some(2.0), paused: false, leap: Leap { number: 1, to: onset.since(state.opened) } });
+}
+
+#[test]
+fn findings_are_gone_to_in_the_order_of_their_onsets() {
+    let state = story::ended("node07").state();
+    let mut live = live(state, "default", Glyphs::Braille);
+    let onsets: Vec<Moment> = live.state.findings.values().map(|f| f.onset).collect();
+    live.screen.key(key(KeyCode::Char(']')), &live.state);
+    assert_eq!(live.screen.cursor, onsets.iter().min().copied());
+    for _ in 0..onsets.len() {
+        live.screen.key(key(KeyCode::Char(']')), &live.state);
+    }
+    assert_eq!((live.screen.cursor, live.screen.said), (onsets.iter().max().copied(), Some("no finding that way")));
+    for _ in 0..onsets.len() {
+        live.screen.key(key(KeyCode::Char('[')), &live.state);
+    }
+    assert_eq!(live.screen.cursor, onsets.iter().min().copied());
+    assert!(text(&drawn(&mut live, (80, 24))).contains("COLLAPSE"));
 }

@@ -7,6 +7,7 @@ use crate::view::tui::look::Brush;
 use crate::vocab::event::{Event, Outcome};
 use crate::vocab::finding::{Finding, Severity};
 use crate::vocab::moment::Span;
+use crate::vocab::reference::{Profile, Reference, Values};
 use crate::vocab::unit::Unit;
 use ratatui::layout::Rect;
 
@@ -217,4 +218,29 @@ fn what_needs_a_look_is_shaded_and_what_is_only_told_is_marked_alone() {
     };
     assert_eq!(shown(Severity::Info), (false, false, true));
     assert_eq!(shown(Severity::Warn), (true, true, false));
+}
+
+#[test]
+fn what_another_machine_did_is_a_line_of_its_own() {
+    let shown = |sessions: u32, values: Vec<f64>| {
+        let mut live = live(story::running("node07").state(), "default", Glyphs::Ascii);
+        let figures = [("cpu-float.gflops".to_owned(), Values { unit: Unit::Gflops, values })].into();
+        let profile = Profile { sessions, figures, ..Profile::default() };
+        let plan = &mut live.state.opening.as_mut().unwrap().plan;
+        plan.references.insert("bare-metal".to_owned(), Reference::Known(Box::new(profile)));
+        live.screen.chosen = Some(0);
+        text(&drawn(&mut live, (120, 40)))
+    };
+    let ghosts = |shown: &str| -> Vec<usize> {
+        let rows = shown.lines().map(|line| line.matches('~').count()).filter(|n| *n > 10);
+        rows.collect()
+    };
+    let level = shown(5, vec![20.0, 22.0, 24.0]);
+    assert!(level.contains("bare-metal 22") && ghosts(&level).len() == 1, "{level}");
+    let session = shown(1, vec![20.0, 40.0]);
+    assert!(
+        session.contains("bare-metal 40") && ghosts(&session).len() == 2,
+        "one step for each iteration it has: {session}"
+    );
+    assert!(ghosts(&level)[0] > ghosts(&session).iter().sum(), "the third iteration has none: {session}");
 }
