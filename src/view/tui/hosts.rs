@@ -64,7 +64,7 @@ fn wanted(load: &Load) -> &'static [Wanted] {
     }
 }
 
-/// A row of the screen.
+/// A row of the screen; without a series, the names of those that there is nothing for.
 pub(super) struct HostRow<'a> {
     label: String,
     unit: Unit,
@@ -110,8 +110,12 @@ pub(super) fn rows<'a>(view: &View<'a>, run: &RunState) -> Vec<HostRow<'a>> {
         let label = if own { format!("{} {label}", device.unwrap_or("disk")) } else { (*label).to_owned() };
         rows.push(HostRow { label, unit: unit(&key, name), series: host.row(&key, name), before: None });
     }
-    // A row that exists says more than one that does not; the order among themselves stays.
-    rows.sort_by_key(|r| r.series.is_none());
+    // What this machine does not count takes one row in all, and only where nothing else needs it.
+    let (mut rows, missing): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.series.is_some());
+    if !missing.is_empty() {
+        let label = missing.iter().map(|row| row.label.as_str()).collect::<Vec<_>>().join(", ");
+        rows.push(HostRow { label, unit: Unit::Count, series: None, before: None });
+    }
     rows
 }
 
@@ -187,8 +191,13 @@ pub(super) fn draw(view: &View<'_>, rows: &[HostRow<'_>], (grid, area): (&Grid, 
 
 fn row(view: &View<'_>, row: &HostRow<'_>, (grid, area): (&Grid, Rect), brush: &mut Brush<'_>) {
     let y = area.bottom().saturating_sub(1);
-    brush.text((grid.gutter.0 + 1, y), &row.label, Role::Text, grid.gutter.1 - 1);
     let axis = &grid.axis;
+    if row.series.is_none() {
+        brush.text((grid.gutter.0 + 1, y), "not counted", Role::Dim, grid.gutter.1 - 1);
+        brush.text((grid.plot, y), &row.label, Role::Dim, axis.columns as u16);
+        return;
+    }
+    brush.text((grid.gutter.0 + 1, y), &row.label, Role::Text, grid.gutter.1 - 1);
     let points = row.series.map(|s| s.between(axis.from, axis.to)).unwrap_or_default();
     if points.is_empty() {
         brush.text((grid.plot, y), "no data", Role::Dim, axis.columns as u16);

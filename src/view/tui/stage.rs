@@ -29,7 +29,7 @@ pub(super) const PANE: Pane = Pane { rows: |_, _| Rows { least: 9, wish: 16, sha
 /// The labels of a run that say most, first.
 const FIRST: [&str; 4] = ["device", "file_system", "io", "engine"];
 /// Rows of the chart that are never given to the host's rows.
-const CHART: u16 = 4;
+const CHART: u16 = 6;
 
 fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let Some(run) = view.run else {
