@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::voice::Voice;
-use crate::vocab::event::{Event, Phase, Progress};
+use crate::vocab::event::{Event, Phase, Prepared, Progress};
 use crate::vocab::latency::{BUCKETS, Buckets, bucket};
 use crate::vocab::moment::{Moment, Span};
 use crate::vocab::name::RunName;
@@ -68,6 +68,8 @@ pub struct Meter {
     meters: usize,
     lanes: Vec<Lane>,
     iteration: AtomicU32,
+    /// Bytes laid out so far, and in all.
+    prepared: [AtomicU64; 2],
     voice: Voice,
 }
 
@@ -81,6 +83,7 @@ impl Meter {
             meters: meters.min(METERS),
             lanes: (0..lanes.threads).map(lane).collect(),
             iteration: AtomicU32::new(0),
+            prepared: Default::default(),
             voice,
         }
     }
@@ -108,6 +111,16 @@ impl Meter {
         self.voice.say(Event::Phase { run: self.run.clone(), iteration: self.iteration(), phase });
     }
 
+    /// So many bytes are to be laid out before the first iteration.
+    pub fn prepare(&self, bytes: u64) {
+        self.prepared[1].store(bytes, Relaxed);
+    }
+
+    /// So many more of them are.
+    pub fn add_prepared(&self, bytes: u64) {
+        self.prepared[0].fetch_add(bytes, Relaxed);
+    }
+
     /// Leaves a remark in the record.
     pub fn note(&self, text: String) {
         self.voice.say(Event::Noted(text));
@@ -126,7 +139,14 @@ impl Meter {
             in_flight: started().count() as u32,
             oldest: oldest.map(|o| o.max(Span(1))),
             latency,
+            prepared: self.preparation(),
         }
+    }
+
+    /// How far the preparation is; none when there is nothing left of it.
+    fn preparation(&self) -> Option<Prepared> {
+        let [done, of] = [0, 1].map(|i: usize| self.prepared[i].load(Relaxed));
+        (done < of).then_some(Prepared { done, of })
     }
 
     fn latency(&self) -> Buckets {
@@ -154,5 +174,17 @@ mod tests {
         meter.lane(0).end(2);
         meter.lane(1).end(0);
         assert_eq!(meter.read(Moment(9_000), false).oldest, None);
+    }
+
+    #[test]
+    fn a_preparation_is_told_until_it_is_done() {
+        let meter = Meter::new("r".into(), 1, Lanes { threads: 1, depth: 0, timed: false }, Voice::silent());
+        let told = || meter.read(Moment(0), false).prepared;
+        assert_eq!(told(), None);
+        meter.prepare(100);
+        meter.add_prepared(40);
+        assert_eq!(told(), Some(Prepared { done: 40, of: 100 }));
+        meter.add_prepared(60);
+        assert_eq!(told(), None);
     }
 }

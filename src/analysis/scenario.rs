@@ -117,7 +117,14 @@ impl Scenario {
                 self.stuck_since = Some(self.at);
             }
             let oldest = self.stuck_since.map(|s| Span(self.at.since(s).0.max(1)));
-            let progress = Progress { run: "r".into(), done: vec![self.done], in_flight: 1, oldest, latency: None };
+            let progress = Progress {
+                run: "r".into(),
+                done: vec![self.done],
+                in_flight: 1,
+                oldest,
+                latency: None,
+                prepared: None,
+            };
             self.put("n", Event::Progress(progress));
         }
         self
@@ -127,8 +134,14 @@ impl Scenario {
     pub(crate) fn idle(mut self, tenths: u32) -> Self {
         for _ in 0..tenths {
             self.at = self.at + Span::milliseconds(100);
-            let progress =
-                Progress { run: "r".into(), done: vec![self.done], in_flight: 0, oldest: None, latency: None };
+            let progress = Progress {
+                run: "r".into(),
+                done: vec![self.done],
+                in_flight: 0,
+                oldest: None,
+                latency: None,
+                prepared: None,
+            };
             self.put("n", Event::Progress(progress));
         }
         self
@@ -143,7 +156,8 @@ impl Scenario {
             *self.latencies.entry(bucket((ms * 1e6) as u64) as u16).or_default() += 1;
         }
         let latency = Some(Buckets(self.latencies.iter().map(|(b, n)| (*b, *n)).collect()));
-        let progress = Progress { run: "r".into(), done: vec![self.done], in_flight: 1, oldest: None, latency };
+        let progress =
+            Progress { run: "r".into(), done: vec![self.done], in_flight: 1, oldest: None, latency, prepared: None };
         self.put("n", Event::Progress(progress));
         self
     }

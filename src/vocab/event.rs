@@ -218,6 +218,18 @@ pub struct Progress {
     /// Latencies so far, once a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Buckets>,
+    /// How far its preparation is, while it takes time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepared: Option<Prepared>,
+}
+
+/// How much of a preparation is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// Bytes laid out so far.
+    pub done: u64,
+    /// Bytes to be laid out in all.
+    pub of: u64,
 }
 
 /// The parts of an iteration. Only Measure counts; Drain is watched as itself, so that laying out a file is no stall.

@@ -238,7 +238,7 @@ fn progress() -> BoxedStrategy<Event> {
     let buckets = prop::option::of(vec((any::<u16>(), count()), 0..3).prop_map(Buckets));
     (run_name(), vec(count(), 0..3), any::<u32>(), prop::option::of(count().prop_map(Span)), buckets)
         .prop_map(|(run, done, in_flight, oldest, latency)| {
-            Event::Progress(Progress { run, done, in_flight, oldest, latency })
+            Event::Progress(Progress { run, done, in_flight, oldest, latency, prepared: None })
         })
         .boxed()
 }

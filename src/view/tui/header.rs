@@ -9,7 +9,7 @@ use super::screen::is_running;
 use crate::analysis::state::{RunState, Status};
 use crate::view::format;
 use crate::view::theme::Role;
-use crate::vocab::event::Phase;
+use crate::vocab::event::{Phase, Prepared};
 use crate::vocab::node::Fact;
 
 pub(super) const PANE: Pane = Pane { rows: |_, _| Rows { least: 1, wish: 1, share: 0 }, draw };
@@ -72,8 +72,16 @@ fn doing(run: &RunState) -> Part {
         (Status::Waiting, _) => ("WAITS".to_owned(), Role::Dim),
         (Status::Ended(_), _) => ("ENDED".to_owned(), Role::Dim),
         (Status::Running, None) => ("STARTS".to_owned(), Role::Active),
+        (Status::Running, Some((Phase::Prepare, _))) => (format!("PREPARE{}", prepared(run)), Role::Active),
         (Status::Running, Some((phase, _))) => (phase_word(phase).to_owned(), Role::Active),
     }
+}
+
+/// How far the preparation is, where that takes time.
+fn prepared(run: &RunState) -> String {
+    let prepared = run.progress.as_ref().and_then(|(_, progress)| progress.prepared);
+    let share = |p: Prepared| (p.done as f64 / p.of.max(1) as f64 * 100.0) as u64;
+    prepared.map_or_else(String::new, |p| format!(" {}%", share(p)))
 }
 
 fn phase_word(phase: Phase) -> &'static str {

@@ -15,6 +15,7 @@ use super::engine::Engine;
 use super::file::Target;
 use super::job::{Job, Progress, Shared};
 use crate::agent::kernel::{KernelError, Stop};
+use crate::agent::meter::Meter;
 use crate::vocab::plan::Content;
 
 /// Bytes and operations in flight with which a file is laid out.
@@ -23,6 +24,8 @@ pub(super) const DEPTH: usize = 8;
 
 /// Bytes of a buffered layout between two flushes, so that none takes long.
 const PART: u64 = 64 << 20;
+/// The same of a direct one, where it is for telling how far it is.
+const DIRECT_PART: u64 = 256 << 20;
 
 /// A file to be written once from end to end.
 pub(super) struct Layout<'a> {
@@ -39,7 +42,7 @@ pub(super) struct Layout<'a> {
 
 impl Layout<'_> {
     /// Writes it, so that reads find data and writes overwrite.
-    pub(super) fn write(&self, stop: &Stop) -> Result<(), KernelError> {
+    pub(super) fn write(&self, meter: &Meter, stop: &Stop) -> Result<(), KernelError> {
         let block = BLOCK.max(self.block) / self.block * self.block;
         let access = Access {
             reads: 0,
@@ -51,7 +54,7 @@ impl Layout<'_> {
             fdatasync_every: 0,
             content: self.content,
         };
-        let piece = if self.direct { self.size } else { PART.next_multiple_of(block) };
+        let piece = if self.direct { DIRECT_PART } else { PART }.next_multiple_of(block);
         let mut start = 0;
         while start < self.size {
             let shared = Shared::after(start);
@@ -74,6 +77,7 @@ impl Layout<'_> {
             self.engine.run(std::slice::from_ref(&job))?;
             stop.check()?;
             flush(&[self.target], stop, shared.bytes())?;
+            meter.add_prepared(piece.min(self.size - start));
             start += piece;
         }
         Ok(())

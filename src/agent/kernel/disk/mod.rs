@@ -155,7 +155,9 @@ impl Kernel {
     }
 
     /// Writes what reads are to find, and what writes are to overwrite.
-    fn lay_out(&self, stop: &Stop) -> Result<(), KernelError> {
+    fn lay_out(&self, meter: &Meter, stop: &Stop) -> Result<(), KernelError> {
+        let each = |files: &Files| files.source.iter().count() + usize::from(!self.load.is_first_write());
+        meter.prepare(self.files.iter().map(each).sum::<usize>() as u64 * self.size);
         for (number, files) in self.files.iter().enumerate() {
             let stamps = self.stamps(number, 0);
             let overwritten = (!self.load.is_first_write()).then_some(&files.target);
@@ -170,7 +172,7 @@ impl Kernel {
                     content: self.load.content,
                     stamps: stamps.as_ref(),
                 };
-                layout.write(stop)?;
+                layout.write(meter, stop)?;
             }
         }
         Ok(())
@@ -301,7 +303,7 @@ impl super::Kernel for Kernel {
             let overwritten = (!self.load.is_first_write()).then_some(&files.target);
             files.source.iter().chain(overwritten).try_for_each(|target| target.reserve(self.size))?;
         }
-        self.lay_out(stop)?;
+        self.lay_out(meter, stop)?;
         let stored = if self.load.is_first_write() { None } else { self.allocated(0) };
         if let Some(stored) = stored.filter(|stored| *stored < STORED) {
             meter.note(format!(

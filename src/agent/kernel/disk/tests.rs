@@ -22,7 +22,7 @@ fn kernel(load: &Disk, directory: &Path) -> Kernel {
 fn ready(kernel: &mut Kernel) -> Meter {
     let meter = Meter::new("r".into(), 2, kernel.describe().lanes, Voice::silent());
     // The reserve would refuse a small file system on which tests run.
-    kernel.lay_out(&Stop::default()).unwrap();
+    kernel.lay_out(&meter, &Stop::default()).unwrap();
     meter.next_iteration();
     meter
 }
@@ -150,7 +150,7 @@ fn a_block_that_is_not_what_was_written_is_corrupt_and_its_offset_is_told() {
     let directory = tempfile::tempdir().unwrap();
     let kernel = kernel(&Disk { verify: true, ..load(Pattern::Write, 4096) }, directory.path());
     let meter = Meter::new("r".into(), 2, kernel.describe().lanes, Voice::silent());
-    kernel.lay_out(&Stop::default()).unwrap();
+    kernel.lay_out(&meter, &Stop::default()).unwrap();
     let stamps = vec![kernel.stamps(0, 0)];
     let (file, written) = (&kernel.files[0].target.file, stamps[0].as_ref().unwrap());
     (0..SIZE).step_by(4096).for_each(|offset| written.note(offset));
@@ -251,7 +251,7 @@ fn a_stop_is_heeded_at_once() {
         });
         assert_eq!(kernel.iterate(&meter, &stop), Err(KernelError::Stopped));
     });
-    assert_eq!(kernel.lay_out(&stop), Err(KernelError::Stopped));
+    assert_eq!(kernel.lay_out(&meter, &stop), Err(KernelError::Stopped));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::super::screen::{Dialog, Zoom};
 use super::super::{dialog, keys};
 use super::*;
 use crate::view::tui::look::Brush;
-use crate::vocab::event::{Event, Outcome};
+use crate::vocab::event::{Event, Outcome, Phase, Prepared, Progress};
 use crate::vocab::finding::{Finding, Severity};
 use crate::vocab::moment::Span;
 use crate::vocab::reference::{Profile, Reference, Values};
@@ -243,4 +243,16 @@ fn what_another_machine_did_is_a_line_of_its_own() {
         "one step for each iteration it has: {session}"
     );
     assert!(ghosts(&level)[0] > ghosts(&session).iter().sum(), "the third iteration has none: {session}");
+}
+
+#[test]
+fn how_far_the_layout_of_a_file_is_stands_in_the_header() {
+    let mut told = story::running("node07");
+    told.phase("disk-write", 2, Phase::Prepare);
+    let prepared = Some(Prepared { done: 3_000_000_000, of: 8_000_000_000 });
+    let progress =
+        Progress { run: "disk-write".into(), done: vec![0], in_flight: 8, oldest: None, latency: None, prepared };
+    told.say(Event::Progress(progress));
+    let shown = text(&drawn(&mut live(told.state(), "default", Glyphs::Braille), SMALL));
+    assert!(shown.contains("PREPARE 37%"), "{shown}");
 }

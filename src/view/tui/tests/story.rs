@@ -224,6 +224,7 @@ impl Story {
                 in_flight: 32,
                 oldest: Some(Span::milliseconds(load.await_ms as u64)),
                 latency,
+                prepared: None,
             }));
             if self.now.is_multiple_of(1_000) {
                 self.sample(load);
