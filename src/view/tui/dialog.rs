@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::keys::{KEYS, Place};
+use super::keys::{self, KEYS, Key, Place};
 use super::look::Brush;
 use super::pane::View;
 use super::screen::Dialog;
@@ -15,7 +15,8 @@ const NAMES: u16 = 12;
 /// Paints what is open, if anything is.
 pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     match &view.screen.dialog {
-        Dialog::None => {}
+        // What is typed for a filter stands in the footer.
+        Dialog::None | Dialog::Filter => {}
         Dialog::Help => help(area, view.screen.home(), brush),
         Dialog::Leave => question(area, "Leave?", &["The session can go on without this screen."], Place::Leave, brush),
         Dialog::StopRun => {
@@ -38,14 +39,30 @@ fn open(area: Rect, size: (u16, u16), title: &str, brush: &mut Brush<'_>) -> Rec
     brush.frame(place, Role::FrameFocus, (title, ""))
 }
 
+/// The keys of a place, two beside each other where both are short.
 fn help(area: Rect, place: Place, brush: &mut Brush<'_>) {
-    let keys = || KEYS.iter().filter(|k| k.place == place);
-    let height = keys().count() as u16 + 2;
-    let inner = open(area, (78, height), "Keys", brush);
-    for (y, key) in (inner.y..inner.bottom()).zip(keys()) {
-        brush.text((inner.x + 1, y), &format::left(key.name, usize::from(NAMES)), Role::Key, NAMES);
-        let columns = inner.width.saturating_sub(NAMES + 3);
-        brush.text((inner.x + 2 + NAMES, y), key.does, Role::Text, columns);
+    let width = area.width.saturating_sub(2).min(150);
+    let half = width.saturating_sub(4) / 2;
+    let short = |key: &Key| NAMES + 1 + (format::width(key.does) as u16) < half;
+    let mut lines: Vec<Vec<&Key>> = Vec::new();
+    for key in keys::of(place) {
+        match lines.last_mut() {
+            Some(line) if line.len() == 1 && short(line[0]) && short(key) => line.push(key),
+            _ => lines.push(vec![key]),
+        }
+    }
+    let inner = open(area, (width, lines.len() as u16 + 2), "Keys", brush);
+    for (y, line) in (inner.y..inner.bottom()).zip(&lines) {
+        for (x, key) in [inner.x + 1, inner.x + 1 + half].into_iter().zip(line) {
+            let room = inner.right().saturating_sub(x + NAMES + 1);
+            brush.text((x, y), key.name, Role::Key, NAMES);
+            brush.text((x + NAMES + 1, y), key.does, Role::Text, room);
+        }
+    }
+    let hidden = lines.len().saturating_sub(usize::from(inner.height));
+    if hidden > 0 && inner.height > 0 {
+        let text = format!(" {hidden} more lines on a higher window ");
+        brush.text_before(inner.right(), inner.bottom(), &text, Role::Warn);
     }
 }
 

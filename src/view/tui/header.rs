@@ -7,9 +7,8 @@ use super::look::Brush;
 use super::pane::{Pane, Rows, View};
 use super::screen::is_running;
 use crate::analysis::state::{RunState, Status};
-use crate::view::format;
 use crate::view::theme::Role;
-use crate::vocab::event::Phase;
+use crate::view::{format, words};
 use crate::vocab::node::Fact;
 
 pub(super) const PANE: Pane = Pane { rows: |_, _| Rows { least: 1, wish: 1, share: 0 }, draw };
@@ -72,18 +71,7 @@ fn doing(run: &RunState) -> Part {
         (Status::Waiting, _) => ("WAITS".to_owned(), Role::Dim),
         (Status::Ended(_), _) => ("ENDED".to_owned(), Role::Dim),
         (Status::Running, None) => ("STARTS".to_owned(), Role::Active),
-        (Status::Running, Some((phase, _))) => (phase_word(phase).to_owned(), Role::Active),
-    }
-}
-
-fn phase_word(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Prepare => "PREPARE",
-        Phase::Ramp => "RAMP",
-        Phase::Measure => "MEASURE",
-        Phase::Drain => "DRAIN",
-        Phase::Verify => "VERIFY",
-        Phase::Cool => "COOL",
+        (Status::Running, Some((phase, _))) => (words::phase(phase).to_owned(), Role::Active),
     }
 }
 

@@ -99,6 +99,11 @@ pub(super) fn rows<'a>(view: &View<'a>, run: &RunState) -> Vec<HostRow<'a>> {
     rows
 }
 
+/// The names of the rows that nobody reads here.
+pub(super) fn missing<'a>(rows: &'a [HostRow<'_>]) -> Vec<&'a str> {
+    rows.iter().filter(|row| row.series.is_none()).map(|row| row.label.as_str()).collect()
+}
+
 fn unit(key: &str, name: &str) -> Unit {
     let source = key.split('/').next().unwrap_or_default();
     ROWS.iter().find(|r| r.source == source && r.name == name).map_or(Unit::Ratio, |r| r.unit)

@@ -4,8 +4,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::How;
 use super::axis::Axis;
-use super::glance::Glance;
 use super::keys::{self, Action, Place};
+use super::sight::{Home, Reach, Section, Sight};
 use crate::analysis::state::{RunState, State, Status};
 use crate::vocab::finding::Finding;
 use crate::vocab::moment::{Moment, Span};
@@ -20,6 +20,8 @@ const SHORTEST: Span = Span::seconds(30);
 const STEPS: u64 = 20;
 /// Longest remark, in characters.
 const REMARK: usize = 400;
+/// Longest filter, in characters.
+const FILTER: usize = 40;
 
 /// How much time is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub(super) enum Dialog {
     Leave,
     StopRun,
     Note(String),
+    /// The words that lines have to have are typed.
+    Filter,
 }
 
 /// What the loop has to do after a key.
@@ -49,6 +53,8 @@ pub(super) enum Dialog {
 pub(super) enum Effect {
     None,
     Redraw,
+    /// The picture of the screen is to be kept in a file.
+    Keep,
     Send(Command),
     SendAndLeave(Command, How),
     Leave(How),
@@ -67,10 +73,15 @@ pub(super) struct Screen {
     /// What was known when the view was frozen.
     pub(super) frozen: Option<Box<State>>,
     pub(super) dialog: Dialog,
-    /// What is looked at on the host screen; none while it is closed.
-    pub(super) glance: Option<Glance>,
+    pub(super) home: Home,
+    /// What is looked at on the screen that is open.
+    pub(super) sight: Sight,
+    /// How far one can go on it, as it was when the key was pressed.
+    pub(super) reach: Reach,
+    /// Whether the network is counted in bits.
+    pub(super) bits: bool,
     /// A word of the screen's own, for the footer.
-    pub(super) said: Option<&'static str>,
+    pub(super) said: Option<String>,
     pub(super) stopping: bool,
     /// Whether a runner is at the other end.
     pub(super) live: bool,
@@ -88,12 +99,17 @@ impl Screen {
             Dialog::Leave => Place::Leave,
             Dialog::StopRun => Place::Ask,
             Dialog::Note(_) => Place::Note,
+            Dialog::Filter => Place::Filter,
         }
     }
 
-    /// The screen below whatever is open.
+    /// Where keys count below whatever is open.
     pub(super) fn home(&self) -> Place {
-        if self.glance.is_some() { Place::Host } else { Place::Screen }
+        match self.home {
+            Home::Live => Place::Screen,
+            Home::Host => Place::Host,
+            _ => Place::Page,
+        }
     }
 
     /// What is shown: the session, or what was known of it when the view was frozen.
@@ -154,10 +170,13 @@ impl Screen {
 
     fn write(&mut self, pressed: KeyEvent) -> Effect {
         let plain = !pressed.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        if let (Dialog::Note(text), KeyCode::Char(c), true) = (&mut self.dialog, pressed.code, plain)
-            && text.chars().count() < REMARK
-        {
-            text.push(c);
+        match (&mut self.dialog, pressed.code) {
+            (Dialog::Note(text), KeyCode::Char(c)) if plain && text.chars().count() < REMARK => text.push(c),
+            (Dialog::Filter, KeyCode::Char(c)) if plain && self.sight.filter.chars().count() < FILTER => {
+                self.sight.filter.push(c);
+                self.sight.at = None;
+            }
+            _ => {}
         }
         Effect::None
     }
@@ -165,18 +184,27 @@ impl Screen {
     fn act(&mut self, action: Action, pressed: KeyEvent, state: &State) -> Effect {
         match action {
             Action::Help => self.open(Dialog::Help),
-            Action::Close if self.dialog == Dialog::None => self.glance = None,
-            Action::Close => self.open(Dialog::None),
-            Action::Host => self.glance = Some(Glance::default()),
-            Action::Section | Action::Scroll(_) => self.look_around(action, state),
+            Action::Close => self.close(),
+            Action::Show(home) => self.show(home),
+            Action::Bits => self.bits = !self.bits,
+            Action::Keep => return Effect::Keep,
+            Action::Section
+            | Action::Scroll(_)
+            | Action::Page(_)
+            | Action::First
+            | Action::Last
+            | Action::Expand
+            | Action::Filter
+            | Action::Go => self.look_around(action, state),
             Action::Leave => return self.leave(state),
             Action::Interrupt => return self.interrupt(state),
             Action::StopRun => self.ask_to_stop(state),
             Action::Note => self.ask_for_note(state),
+            Action::Erase | Action::Send if self.dialog == Dialog::Filter => self.filter(action),
             Action::Erase | Action::Send => return self.note(action),
             Action::Yes => {
                 self.dialog = Dialog::None;
-                self.said = Some("stop of the run asked for");
+                self.said = Some("stop of the run asked for".to_owned());
                 return Effect::Send(Command::StopRun);
             }
             Action::GoOn => return Effect::Leave(How::Left),
@@ -191,6 +219,27 @@ impl Screen {
             Action::Start => {}
         }
         Effect::None
+    }
+
+    /// Opens a screen, or goes back to the live one from it.
+    fn show(&mut self, home: Home) {
+        self.home = if self.home == home { Home::Live } else { home };
+        self.sight = Sight::default();
+    }
+
+    /// Closes what was opened last: a dialog, an entry, a filter, a screen.
+    fn close(&mut self) {
+        match &self.dialog {
+            Dialog::Filter => {
+                self.sight.filter.clear();
+                self.sight.at = None;
+                self.open(Dialog::None);
+            }
+            Dialog::None if self.sight.open => (self.sight.open, self.sight.scroll) = (false, 0),
+            Dialog::None if !self.sight.filter.is_empty() => (self.sight.at, self.sight.filter) = (None, String::new()),
+            Dialog::None => self.show(Home::Live),
+            _ => self.open(Dialog::None),
+        }
     }
 
     fn open(&mut self, dialog: Dialog) {
@@ -228,13 +277,13 @@ impl Screen {
     fn stop(&mut self) -> Effect {
         self.dialog = Dialog::None;
         self.stopping = true;
-        self.said = Some("stopping; Ctrl-C again stops at once and leaves");
+        self.said = Some("stopping; Ctrl-C again stops at once and leaves".to_owned());
         Effect::Send(Command::StopSession)
     }
 
     fn ask_to_stop(&mut self, state: &State) {
         if self.is_over(state) || state.running().next().is_none() {
-            self.said = Some("no run is under way");
+            self.said = Some("no run is under way".to_owned());
         } else {
             self.open(Dialog::StopRun);
         }
@@ -242,9 +291,18 @@ impl Screen {
 
     fn ask_for_note(&mut self, state: &State) {
         if self.is_over(state) {
-            self.said = Some("the record is closed, no remark can be added");
+            self.said = Some("the record is closed, no remark can be added".to_owned());
         } else {
             self.open(Dialog::Note(String::new()));
+        }
+    }
+
+    fn filter(&mut self, action: Action) {
+        if action == Action::Erase {
+            self.sight.filter.pop();
+            self.sight.at = None;
+        } else {
+            self.open(Dialog::None);
         }
     }
 
@@ -259,7 +317,7 @@ impl Screen {
         if text.is_empty() {
             return Effect::None;
         }
-        self.said = Some("remark sent");
+        self.said = Some("remark sent".to_owned());
         Effect::Send(Command::Note(text))
     }
 
@@ -320,14 +378,32 @@ impl Screen {
     }
 
     fn look_around(&mut self, action: Action, state: &State) {
-        let shown = self.shown(state);
-        let host = self.node(shown).and_then(|n| shown.nodes.get(n)).map(|n| &n.host);
-        let Some(mut glance) = self.glance else { return };
+        let reach = self.reach;
         match action {
-            Action::Scroll(lines) => glance.scroll_by(lines, host),
-            _ => glance.turn(),
+            Action::Scroll(lines) => self.sight.step(lines.into(), &reach),
+            Action::Page(pages) => self.sight.step(isize::from(pages) * reach.page as isize, &reach),
+            Action::First => self.sight.turn_to(false, &reach),
+            Action::Last => self.sight.turn_to(true, &reach),
+            Action::Expand => (self.sight.open, self.sight.scroll) = (!self.sight.open, 0),
+            Action::Filter => self.open(Dialog::Filter),
+            Action::Go => self.go(state),
+            _ => {
+                self.sight.section = Section::after(self.sight.section);
+                self.sight.at = None;
+            }
         }
-        self.glance = Some(glance);
+    }
+
+    /// Shows the time of the chosen entry on the live screen, under the cursor.
+    fn go(&mut self, state: &State) {
+        let Some((run, at)) = self.reach.goal else {
+            self.said = Some("this has no time of its own".to_owned());
+            return;
+        };
+        self.show(Home::Live);
+        let run = run.filter(|run| *run < self.shown(state).runs.len());
+        (self.chosen, self.until, self.cursor) = (run.or(self.chosen), None, Some(at));
+        self.zoom = if run.is_some() { Zoom::Run } else { Zoom::Session };
     }
 
     fn toggle_cursor(&mut self, state: &State) {

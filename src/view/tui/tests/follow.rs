@@ -14,6 +14,7 @@ use crate::vocab::order::Command;
 struct Script {
     inputs: VecDeque<Input>,
     titles: Vec<String>,
+    kept: Vec<(String, String)>,
 }
 
 impl World for Script {
@@ -35,6 +36,11 @@ impl World for Script {
     fn title(&mut self, text: &str) {
         self.titles.push(text.to_owned());
     }
+
+    fn keep(&mut self, name: &str, text: &str) -> std::io::Result<std::path::PathBuf> {
+        self.kept.push((name.to_owned(), text.to_owned()));
+        Ok(format!("{name}.txt").into())
+    }
 }
 
 struct Played {
@@ -42,6 +48,7 @@ struct Played {
     commands: Vec<Command>,
     shown: String,
     titles: Vec<String>,
+    kept: Vec<(String, String)>,
 }
 
 fn client(story: &story::Story, live: bool) -> (Client, Sender<Heard>, Receiver<Command>) {
@@ -60,11 +67,11 @@ fn play(story: &story::Story, is_live: bool, inputs: &[Input]) -> Played {
         let mut live = live(State::default(), "default", Glyphs::Braille);
         live.title = Some("shakedown".to_owned());
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
-        let mut script = Script { inputs: inputs.iter().copied().collect(), titles: vec![] };
+        let mut script = Script { inputs: inputs.iter().copied().collect(), titles: vec![], kept: vec![] };
         let how = live.follow(&mut terminal, &mut script, &mut client).await;
         drop(sender);
         let commands = std::iter::from_fn(|| asked.try_recv().ok()).collect();
-        Played { how, commands, shown: text(terminal.backend().buffer()), titles: script.titles }
+        Played { how, commands, shown: text(terminal.backend().buffer()), titles: script.titles, kept: script.kept }
     })
 }
 
@@ -140,7 +147,7 @@ fn a_record_that_breaks_off_is_said_to() {
         drop(sender);
         let mut live = live(State::default(), "default", Glyphs::Braille);
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
-        let mut script = Script { inputs: [press('j'), press('j'), Input::Gone].into(), titles: vec![] };
+        let mut script = Script { inputs: [press('j'), press('j'), Input::Gone].into(), titles: vec![], kept: vec![] };
         live.follow(&mut terminal, &mut script, &mut client).await;
         assert!(text(&drawn(&mut live, (80, 24))).contains("rec CUT OFF"));
     });
