@@ -10,7 +10,7 @@ use crate::view::format;
 use crate::view::theme::Role;
 
 /// Columns of the names of keys in the help.
-const NAMES: u16 = 12;
+const NAMES: u16 = 11;
 
 /// Paints what is open, if anything is.
 pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
@@ -39,24 +39,19 @@ fn open(area: Rect, size: (u16, u16), title: &str, brush: &mut Brush<'_>) -> Rec
     brush.frame(place, Role::FrameFocus, (title, ""))
 }
 
-/// The keys of a place, two beside each other where both are short.
+/// The keys of a place: those that need their words a line each, then those that are soon told, two beside each other.
 fn help(area: Rect, place: Place, brush: &mut Brush<'_>) {
     let width = area.width.saturating_sub(2).min(150);
     let half = width.saturating_sub(4) / 2;
-    let short = |key: &Key| NAMES + 1 + (format::width(key.does) as u16) < half;
-    let mut lines: Vec<Vec<&Key>> = Vec::new();
-    for key in keys::of(place) {
-        match lines.last_mut() {
-            Some(line) if line.len() == 1 && short(line[0]) && short(key) => line.push(key),
-            _ => lines.push(vec![key]),
-        }
-    }
+    let (short, long): (Vec<&Key>, Vec<&Key>) =
+        keys::of(place).partition(|key| NAMES + (format::width(key.does) as u16) < half);
+    let lines: Vec<&[&Key]> = long.chunks(1).chain(short.chunks(2)).collect();
     let inner = open(area, (width, lines.len() as u16 + 2), "Keys", brush);
     for (y, line) in (inner.y..inner.bottom()).zip(&lines) {
-        for (x, key) in [inner.x + 1, inner.x + 1 + half].into_iter().zip(line) {
-            let room = inner.right().saturating_sub(x + NAMES + 1);
+        for (x, key) in [inner.x + 1, inner.x + 1 + half].into_iter().zip(line.iter()) {
+            let room = inner.right().saturating_sub(x + NAMES);
             brush.text((x, y), key.name, Role::Key, NAMES);
-            brush.text((x + NAMES + 1, y), key.does, Role::Text, room);
+            brush.text((x + NAMES, y), key.does, Role::Text, room);
         }
     }
     let hidden = lines.len().saturating_sub(usize::from(inner.height));

@@ -144,13 +144,9 @@ pub(super) const KEYS: &[Key] = &[
     control(Place::Page, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
     control(Place::Page, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session; a second one at once"),
     key(Place::Any, &[Char('f')], Action::Show(Screen::Findings), "f", "findings and their causes").brief("findings"),
-    key(Place::Any, &[Char('v')], Action::Show(Screen::Verdict), "v", "the verdict, check by check").brief("verdict"),
+    key(Place::Any, &[Char('v')], Action::Show(Screen::Verdict), "v", "the verdict, by checks").brief("verdict"),
     key(Place::Any, &[Char('H')], Action::Show(Screen::Host), "H", "every CPU, disk and NIC").brief("host"),
     key(Place::Any, &[Char('L')], Action::Show(Screen::Log), "L", "all that was said").brief("log"),
-    key(Place::Any, &[Char('i')], Action::Show(Screen::Inventory), "i", "what the node is made of").brief("inventory"),
-    key(Place::Any, &[Char('C')], Action::Show(Screen::Compare), "C", "beside the references").brief("compare"),
-    key(Place::Any, &[Char('b')], Action::Bits, "b", "network in bits or bytes"),
-    key(Place::Any, &[Char('s')], Action::Keep, "s", "keep this picture in a file"),
     key(Place::Screen, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
     key(Place::Screen, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
     key(Place::Screen, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on").brief("freeze"),
@@ -205,6 +201,10 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::List, &[Char('q'), Esc], Action::Close, "q Esc", "leave; nothing has been loaded").brief("leave"),
     control(Place::List, &[Char('c')], Action::Interrupt, "Ctrl-C", "leave"),
     control(Place::List, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
+    key(Place::Any, &[Char('i')], Action::Show(Screen::Inventory), "i", "what the node is made of").brief("inventory"),
+    key(Place::Any, &[Char('C')], Action::Show(Screen::Compare), "C", "beside the references").brief("compare"),
+    key(Place::Any, &[Char('b')], Action::Bits, "b", "network in bits or bytes"),
+    key(Place::Any, &[Char('s')], Action::Keep, "s", "keep this picture in a file").brief("picture"),
 ];
 
 /// What a key means in a place.
@@ -242,6 +242,17 @@ mod tests {
                 assert!(!seen.contains(&one), "{one:?} twice");
                 seen.push(one);
             }
+        }
+    }
+
+    #[test]
+    fn what_counts_everywhere_means_nothing_else_on_a_screen() {
+        let everywhere: Vec<&Key> = KEYS.iter().filter(|k| k.place == Place::Any).collect();
+        assert!(!everywhere.is_empty());
+        for key in KEYS.iter().filter(|k| k.place.is_screen() && k.action != Action::Close) {
+            let same =
+                |other: &&&Key| other.control == key.control && other.codes.iter().any(|c| key.codes.contains(c));
+            assert_eq!(everywhere.iter().find(same).map(|k| k.name), None, "{:?} {}", key.place, key.name);
         }
     }
 

@@ -384,6 +384,7 @@ impl Screen {
             Action::Page(pages) => self.sight.step(isize::from(pages) * reach.page as isize, &reach),
             Action::First => self.sight.turn_to(false, &reach),
             Action::Last => self.sight.turn_to(true, &reach),
+            Action::Expand if !reach.opens => self.said = Some("there is nothing to be opened".to_owned()),
             Action::Expand => (self.sight.open, self.sight.scroll) = (!self.sight.open, 0),
             Action::Filter => self.open(Dialog::Filter),
             Action::Go => self.go(state),

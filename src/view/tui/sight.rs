@@ -85,6 +85,8 @@ pub(super) struct Reach {
     pub(super) last: usize,
     /// The place that the screen itself chooses.
     pub(super) rest: usize,
+    /// Whether the chosen entry can be opened.
+    pub(super) opens: bool,
     /// Lines of a page.
     pub(super) page: usize,
     /// The chosen entry's run, by its place, and its time on that run's node.

@@ -63,7 +63,7 @@ fn below(view: &View<'_>, run: &RunState, (missing, area): (&[&str], Rect), brus
         end = brush.text((end, y), &format!(" {text} "), role, area.width.saturating_sub(4)) + 1;
     }
     let room = usize::from((area.right().saturating_sub(2)).saturating_sub(end));
-    if !missing.is_empty() && room > 20 {
+    if !missing.is_empty() && run.started.is_some() && room > 20 {
         let text = format::cut(&format!(" not read here: {} ", missing.join(", ")), room);
         brush.text_before(area.right() - 2, y, &text, Role::Dim);
     }
@@ -79,11 +79,10 @@ fn standing(view: &View<'_>, run: &RunState) -> Option<(String, Role)> {
     let numbers = line.numbers.as_ref()?;
     let limit = line.limit.split(" (").next().unwrap_or_default();
     let (statistic, side) = line.comparison.split_at(line.comparison.find(" at ")?);
-    let text = format!("{statistic} {},{side} {limit}: {}", line.measured, line.margin);
     let good = (numbers.value >= numbers.limit) == numbers.above_is_good;
     let role = if settled { verdict::appearance(line.decision, view.signs).1 } else { Role::Limit };
-    let open = if settled { "" } else { " so far" };
-    Some((format!("{}{open} {text}", if good { view.signs.ok } else { view.signs.fail }), role))
+    let (sign, open) = (if good { view.signs.ok } else { view.signs.fail }, if settled { "" } else { " so far" });
+    Some((format!("{sign} {statistic}{open} {},{side} {limit}: {}", line.measured, line.margin), role))
 }
 
 fn left_title(view: &View<'_>, run: &RunState, width: u16, right: &str) -> String {

@@ -95,6 +95,7 @@ impl List {
         let lines = usize::from(height.saturating_sub(AROUND));
         let chosen = self.chosen(view, &items);
         let goal = chosen.and_then(|i| items[i].goal);
+        let opens = self.detail.is_some() && count > 0;
         let (last, page) = match self.detail {
             None => (count.saturating_sub(lines), lines.saturating_sub(1)),
             Some(detail) if view.screen.sight.open => {
@@ -104,21 +105,21 @@ impl List {
             }
             Some(_) => (count.saturating_sub(1), lines / 2),
         };
-        Reach { last, rest: (self.rest)(view, &items).min(last), page: page.max(1), goal }
+        Reach { last, rest: (self.rest)(view, &items).min(last), page: page.max(1), goal, opens }
     }
 
     /// How high the list wants to be.
     pub(super) fn rows(&self, view: &View<'_>, (width, height): (u16, u16)) -> Rows {
         let body = height.saturating_sub(2);
         let Some(detail) = self.detail else { return Rows { least: 5, wish: body, share: 1 } };
-        if view.screen.sight.open {
-            return Rows::default();
-        }
         let room = Room { width: width.saturating_sub(4), signs: view.signs };
         let items = self.items(view, &room);
         let below = self.chosen(view, &items).and_then(|i| items[i].of).map_or(0, |of| detail(view, of, &room).len());
         if items.is_empty() {
             return Rows { least: 5, wish: body, share: 1 };
+        }
+        if view.screen.sight.open {
+            return Rows::default();
         }
         let most = (body / 2).max(body.saturating_sub(below.min(1_000) as u16 + 2));
         Rows { least: 5, wish: (items.len().min(1_000) as u16 + 3).min(most), share: 0 }

@@ -132,6 +132,29 @@ fn a_remark_is_typed_and_sent() {
 }
 
 #[test]
+fn a_picture_is_kept_with_whose_and_when_it_is_and_the_footer_says_where() {
+    let played = play(&story::collapsed("node07"), true, &[press('f'), press('s'), Input::Gone]);
+    let [(name, text)] = &played.kept[..] else { panic!("{:?}", played.kept) };
+    assert_eq!(name, "node07-standard-20260301T112903-findings-113058");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("shakedown 0.1.0, session node07-standard-20260301T112903"));
+    assert_eq!(lines.next(), Some("host node07, Acme R640, serial 7K2X9Q1"));
+    assert_eq!(lines.next(), Some("taken at 2026-03-01 11:30:58 UTC, 01:55 into the session"));
+    assert!(text.contains("COLLAPSE") && text.lines().all(|l| l.trim_end() == l), "{text}");
+    let said = "picture in node07-standard-20260301T112903-findings-113058.txt";
+    assert!(played.shown.contains(said), "{}", played.shown);
+}
+
+#[test]
+fn a_picture_is_written_over_no_other_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let keep = |text| super::super::picture::keep(directory.path(), "a", text).unwrap();
+    let paths = [keep("one"), keep("two")];
+    assert_eq!(paths.clone().map(|p| std::fs::read_to_string(p).unwrap()), ["one", "two"]);
+    assert!(paths[1].ends_with("a-2.txt"));
+}
+
+#[test]
 fn the_end_is_drawn_and_named() {
     let played = play(&story::ended("node07"), true, &[Input::Resize, press('j'), Input::Gone]);
     assert!(played.shown.contains("the session is over, q leaves"), "{}", played.shown);
