@@ -46,7 +46,7 @@ pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
 fn session(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let Some(opening) = &view.state.opening else { return };
     let text = format!(" session {} ", opening.session);
-    brush.text((area.x + 2, area.bottom().saturating_sub(2)), &text, Role::Dim, area.width / 2);
+    brush.text((area.x + 2, area.bottom().saturating_sub(2)), &text, Role::Dim, area.width.saturating_sub(30));
 }
 
 /// Gives every pane its least, then fills the wishes from the top, then shares out the rest.

@@ -48,6 +48,11 @@ impl<'a> View<'a> {
         at.map_or_else(String::new, |at| at.strftime(pattern).to_string())
     }
 
+    /// Date, time and zone so long after the session began.
+    pub(super) fn date(&self, passed: Span) -> String {
+        format!("{} {}", self.wall(passed, "%Y-%m-%d %H:%M:%S"), self.zone.iana_name().unwrap_or("local time"))
+    }
+
     /// The finding of the run on the chart that matters most.
     pub(super) fn finding(&self) -> Option<&'a Finding> {
         let state = self.state;

@@ -37,7 +37,7 @@ pub(super) fn text(view: &View<'_>, buffer: &Buffer) -> String {
         let (host, product, serial) = (neutral(&known.host), known.product.to_string(), known.serial.to_string());
         text += &format!("host {host}, {}, serial {}\n", neutral(&product), neutral(&serial));
     }
-    let (wall, watch) = (view.wall(passed, "%Y-%m-%d %H:%M:%S %Z"), format::stopwatch(passed));
+    let (wall, watch) = (view.date(passed), format::stopwatch(passed));
     text += &format!("taken at {wall}, {watch} into the session\n\n");
     for y in 0..buffer.area.height {
         text += row(buffer, y).trim_end();

@@ -94,7 +94,9 @@ fn left_title(view: &View<'_>, run: &RunState, width: u16, right: &str) -> Strin
         if value.bytes().all(|b| b.is_ascii_digit()) { format!("{name} {value}") } else { value.clone() }
     };
     let mut what: Vec<String> = labels.into_iter().map(label).collect();
-    what.splice(0..0, target(view, run));
+    if run.disk().is_some() {
+        what.splice(0..0, target(view, run));
+    }
     let title = format!("{}  {unit}   {}", run.name, what.join("  "));
     format::cut(title.trim_end(), usize::from(width).saturating_sub(format::width(right) + 11))
 }

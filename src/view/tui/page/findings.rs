@@ -4,6 +4,7 @@ use super::list::{Item, List, Piece, Pieces, Room, number, paragraph, piece};
 use crate::view::format;
 use crate::view::theme::Role;
 use crate::view::tui::finding;
+use crate::view::tui::look::Signs;
 use crate::view::tui::pane::{Pane, Rows, View};
 use crate::view::tui::screen;
 use crate::view::tui::sight::Reach;
@@ -47,18 +48,18 @@ fn title(view: &View<'_>) -> (String, String) {
 }
 
 fn run_columns(room: &Room) -> u16 {
-    if room.width >= 100 { 22 } else { 15 }
+    if room.width >= 100 { 22 } else { 12 }
 }
 
 fn heads(room: &Room) -> Pieces {
     let head = |text: &str, columns| piece(text, Role::Dim, columns);
     vec![
         head("", 2),
-        head("how bad", 8),
+        head("", 5),
         head("kind", KIND),
         head("run", run_columns(room)),
-        head("since", 9),
-        head("for", 9),
+        head("since", 8),
+        head("for", 8),
         head("what", 0),
     ]
 }
@@ -70,7 +71,7 @@ fn items(view: &View<'_>, room: &Room) -> Vec<Item> {
 fn item(view: &View<'_>, finding: &Finding, place: usize, room: &Room) -> Item {
     let state = view.state;
     let node = state.found_on.get(&finding.id).cloned().unwrap_or_default();
-    let (sign, role) = finding::appearance(finding, room.signs);
+    let (sign, role) = bad(finding.severity, room.signs);
     let run = finding.run.as_ref().map_or_else(|| "the node".to_owned(), ToString::to_string);
     let run = if state.nodes.len() > 1 { format!("{node} {run}") } else { run };
     let lasted = match finding.closed {
@@ -80,18 +81,27 @@ fn item(view: &View<'_>, finding: &Finding, place: usize, room: &Room) -> Item {
     let open = if finding.closed.is_none() { role } else { Role::Dim };
     let line = vec![
         piece(sign, role, 2),
-        piece(finding.severity.to_string(), role, 8),
+        piece(finding.severity.to_string(), role, 5),
         piece(finding.kind.to_string(), Role::Strong, KIND),
         piece(run, Role::Text, run_columns(room)),
-        piece(view.stopwatch(&node, finding.onset), Role::Text, 9),
-        piece(lasted, open, 9),
+        piece(view.stopwatch(&node, finding.onset), Role::Text, 8),
+        piece(lasted, open, 8),
         piece(claim(finding), Role::Text, 0),
     ];
     let run = state.runs.iter().position(|r| r.node == node && Some(&r.name) == finding.run.as_ref());
     Item { line, of: Some(place), goal: Some((run, finding.onset)) }
 }
 
-/// What it says, in a few words: the levels where it has them, else its sentence without its kind.
+/// How bad it is or was; that it is over stands beside it.
+fn bad(severity: Severity, signs: &Signs) -> (&'static str, Role) {
+    match severity {
+        Severity::Info => (signs.wait, Role::Text),
+        Severity::Warn => (signs.warn, Role::Warn),
+        Severity::Fail | Severity::Crit => (signs.fail, Role::Fail),
+    }
+}
+
+/// What it says, without its kind, which has a column of its own.
 fn claim(finding: &Finding) -> String {
     let kind = finding.kind.to_string();
     let sentence = finding.sentence.strip_prefix(&kind).unwrap_or(&finding.sentence);
@@ -107,7 +117,7 @@ fn rest(view: &View<'_>, items: &[Item]) -> usize {
 fn detail(view: &View<'_>, place: usize, room: &Room) -> Vec<Pieces> {
     let Some(finding) = view.state.findings.values().nth(place) else { return Vec::new() };
     let node = view.state.found_on.get(&finding.id).cloned().unwrap_or_default();
-    let (sign, role) = finding::appearance(finding, room.signs);
+    let (sign, role) = bad(finding.severity, room.signs);
     let weight = finding::weight(finding, view.state.node_now(&node));
     let mut lines = paragraph(&format!("{sign} {}", finding.severity), &finding::sentence(finding), role, room);
     let place = match &finding.run {

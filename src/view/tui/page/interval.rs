@@ -30,11 +30,11 @@ pub(super) fn scale<'a>(all: impl Iterator<Item = &'a Numbers>) -> f64 {
 pub(super) fn head(scale: f64, columns: u16) -> Pieces {
     let end = |sign: char| format!("{sign}{:.0} %", 100.0 * scale);
     let (left, middle, right) = (end('-'), "limit", end('+'));
-    let columns = usize::from(columns.saturating_sub(1));
-    let before = (columns / 2).saturating_sub(left.len() + middle.len() / 2);
+    let last = usize::from(columns.saturating_sub(2));
+    let before = last.div_ceil(2).saturating_sub(left.len() + middle.len() / 2);
     let text = format!("{left}{}{middle}", " ".repeat(before));
-    let after = columns.saturating_sub(text.len() + right.len());
-    vec![piece(format!("{text}{}{right}", " ".repeat(after)), Role::Dim, columns as u16), piece(" ", Role::Dim, 1)]
+    let after = (last + 1).saturating_sub(text.len() + right.len());
+    vec![piece(format!("{text}{}{right}", " ".repeat(after)), Role::Dim, columns)]
 }
 
 /// A comparison as a bar; its last column stays blank.

@@ -121,8 +121,9 @@ impl List {
         if view.screen.sight.open {
             return Rows::default();
         }
+        let head = u16::from(!(self.heads)(&room).is_empty());
         let most = (body / 2).max(body.saturating_sub(below.min(1_000) as u16 + 2));
-        Rows { least: 5, wish: (items.len().min(1_000) as u16 + 3).min(most), share: 0 }
+        Rows { least: 5, wish: (items.len().min(1_000) as u16 + head + 2).min(most), share: 0 }
     }
 
     /// How high it wants to be below the list.

@@ -84,7 +84,7 @@ fn detail(view: &View<'_>, place: usize, room: &Room) -> Vec<Pieces> {
     let entries = entries(view, room.signs);
     let Some(entry) = entries.get(place) else { return Vec::new() };
     let passed = entry.at.since(view.state.opened);
-    let wall = view.wall(passed, "%Y-%m-%d %H:%M:%S %Z");
+    let wall = view.date(passed);
     let mut lines = paragraph("when", &format!("{}  {wall}", format::stopwatch(passed)), Role::Dim, room);
     lines.extend(paragraph("about", &entry.about, Role::Title, room));
     lines.extend(paragraph("said", &entry.text, entry.role, room));

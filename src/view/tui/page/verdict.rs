@@ -140,6 +140,9 @@ fn line(view: &View<'_>, (_, line, decision): &Judged<'_>, (widths, scale): (&Wi
     }
     pieces.push(number(&line.measured, Role::Strong, widths.measured));
     pieces.push(number(&line.margin, role, 9));
+    if widths.bar < 32 {
+        return pieces;
+    }
     let limit = if line.limit.is_empty() { &line.reason } else { &line.limit };
     pieces.push(piece(format!(" {limit}"), Role::Dim, 0));
     pieces
