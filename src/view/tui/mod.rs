@@ -43,6 +43,7 @@ mod sgr;
 mod sight;
 mod stage;
 mod terminal;
+mod time;
 mod verdict;
 
 use jiff::tz::TimeZone;

@@ -5,15 +5,18 @@ use crate::view::format;
 use crate::view::theme::Role;
 use crate::view::tui::finding;
 use crate::view::tui::look::Signs;
-use crate::view::tui::pane::{Pane, Rows, View};
+use crate::view::tui::pane::{Pane, View};
 use crate::view::tui::screen;
 use crate::view::tui::sight::Reach;
 use crate::vocab::finding::{Evidence, Finding, Severity};
 use crate::vocab::unit::short;
 
 pub(super) const PANES: [Pane; 2] = [
-    Pane { rows, draw: |view, area, brush| LIST.draw(view, area, brush) },
-    Pane { rows: rows_below, draw: |view, area, brush| LIST.draw_below(view, area, brush) },
+    Pane { rows: |view, size| LIST.rows(view, size), draw: |view, area, brush| LIST.draw(view, area, brush) },
+    Pane {
+        rows: |view, size| LIST.rows_below(view, size),
+        draw: |view, area, brush| LIST.draw_below(view, area, brush),
+    },
 ];
 
 const LIST: List = List {
@@ -24,14 +27,6 @@ const LIST: List = List {
     empty: |_| "no findings: nothing out of the ordinary was seen so far".to_owned(),
     rest,
 };
-
-fn rows(view: &View<'_>, size: (u16, u16)) -> Rows {
-    LIST.rows(view, size)
-}
-
-fn rows_below(view: &View<'_>, size: (u16, u16)) -> Rows {
-    LIST.rows_below(view, size)
-}
 
 pub(super) fn reach(view: &View<'_>, size: (u16, u16)) -> Reach {
     LIST.reach(view, size)

@@ -5,7 +5,7 @@ use crate::analysis::state::{IterationState, RunState, State, Status};
 use crate::view::theme::Role;
 use crate::view::tui::finding;
 use crate::view::tui::look::Signs;
-use crate::view::tui::pane::{Pane, Rows, View};
+use crate::view::tui::pane::{Pane, View};
 use crate::view::tui::sight::Reach;
 use crate::view::tui::verdict::appearance;
 use crate::view::{format, words};
@@ -15,8 +15,11 @@ use crate::vocab::name::NodeName;
 use crate::vocab::unit::{Quantity, short};
 
 pub(super) const PANES: [Pane; 2] = [
-    Pane { rows, draw: |view, area, brush| LIST.draw(view, area, brush) },
-    Pane { rows: rows_below, draw: |view, area, brush| LIST.draw_below(view, area, brush) },
+    Pane { rows: |view, size| LIST.rows(view, size), draw: |view, area, brush| LIST.draw(view, area, brush) },
+    Pane {
+        rows: |view, size| LIST.rows_below(view, size),
+        draw: |view, area, brush| LIST.draw_below(view, area, brush),
+    },
 ];
 
 const LIST: List = List {
@@ -30,14 +33,6 @@ const LIST: List = List {
 
 /// Figures of an iteration in its line.
 const FIGURES: usize = 4;
-
-fn rows(view: &View<'_>, size: (u16, u16)) -> Rows {
-    LIST.rows(view, size)
-}
-
-fn rows_below(view: &View<'_>, size: (u16, u16)) -> Rows {
-    LIST.rows_below(view, size)
-}
 
 pub(super) fn reach(view: &View<'_>, size: (u16, u16)) -> Reach {
     LIST.reach(view, size)

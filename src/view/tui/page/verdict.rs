@@ -4,14 +4,17 @@ use super::interval;
 use super::list::{Item, List, Pieces, Room, number, paragraph, piece};
 use crate::view::theme::Role;
 use crate::view::tui::look::Signs;
-use crate::view::tui::pane::{Pane, Rows, View};
+use crate::view::tui::pane::{Pane, View};
 use crate::view::tui::sight::Reach;
 use crate::view::tui::verdict::appearance;
 use crate::vocab::verdict::{Decision, Line};
 
 pub(super) const PANES: [Pane; 2] = [
-    Pane { rows, draw: |view, area, brush| LIST.draw(view, area, brush) },
-    Pane { rows: rows_below, draw: |view, area, brush| LIST.draw_below(view, area, brush) },
+    Pane { rows: |view, size| LIST.rows(view, size), draw: |view, area, brush| LIST.draw(view, area, brush) },
+    Pane {
+        rows: |view, size| LIST.rows_below(view, size),
+        draw: |view, area, brush| LIST.draw_below(view, area, brush),
+    },
 ];
 
 const LIST: List = List {
@@ -22,14 +25,6 @@ const LIST: List = List {
     empty: |_| "nothing is checked yet".to_owned(),
     rest: |_, _| 0,
 };
-
-fn rows(view: &View<'_>, size: (u16, u16)) -> Rows {
-    LIST.rows(view, size)
-}
-
-fn rows_below(view: &View<'_>, size: (u16, u16)) -> Rows {
-    LIST.rows_below(view, size)
-}
 
 pub(super) fn reach(view: &View<'_>, size: (u16, u16)) -> Reach {
     LIST.reach(view, size)
