@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::analysis::preflight::{Preflight, Weight};
 use crate::analysis::roof::{self, Known};
 use crate::analysis::state::{IterationState, RunState, State};
-use crate::vocab::event::Outcome;
+use crate::vocab::event::{Outcome, Phase};
 use crate::vocab::figure::Roof;
 use crate::vocab::finding::{Cause, Finding, Severity};
 use crate::vocab::moment::Span;
@@ -22,6 +22,19 @@ pub fn mark(decision: Decision) -> &'static str {
         Decision::Pass => "+",
         Decision::NotProven => "?",
         Decision::Fail => "x",
+    }
+}
+
+/// A phase as it is called.
+#[must_use]
+pub fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Prepare => "PREPARE",
+        Phase::Ramp => "RAMP",
+        Phase::Measure => "MEASURE",
+        Phase::Drain => "DRAIN",
+        Phase::Verify => "VERIFY",
+        Phase::Cool => "COOL",
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::unit::Unit;
+
 /// The outcome of one line or of all. Ordered by rank: FAIL outranks NOT PROVEN outranks PASS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Decision {
@@ -55,6 +57,33 @@ pub struct Line {
     /// Told only: what a contract says that "should" be. The verdict does not depend on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
+    /// The same as numbers; none where nothing was compared, and in records from before there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<Numbers>,
+}
+
+/// A comparison as numbers, all in one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Numbers {
+    /// Of all that follows.
+    pub unit: Unit,
+    /// What was measured.
+    pub value: f64,
+    /// The interval that the true value lies in with 95 %: lower and upper end; none where the value alone decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<(f64, f64)>,
+    /// What it was held against.
+    pub limit: f64,
+    /// How far the limit itself may be off to either side; 0 of what was not measured.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub limit_off_by: f64,
+    /// Whether the good side is above the limit; else it is below.
+    pub above_is_good: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 impl Line {
@@ -74,6 +103,7 @@ impl Line {
             evidence: Vec::new(),
             section: String::new(),
             told: false,
+            numbers: None,
         }
     }
 

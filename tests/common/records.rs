@@ -16,7 +16,7 @@ use shakedown::vocab::plan::{Basis, Check, Limit, Load, Plan, Run, Shape, Stream
 use shakedown::vocab::size::ByteSize;
 use shakedown::vocab::survey::{Needs, Survey};
 use shakedown::vocab::unit::{Quantity, Unit};
-use shakedown::vocab::verdict::{Decision, Line, Verdict};
+use shakedown::vocab::verdict::{Decision, Line, Numbers, Verdict};
 
 /// Any text, control characters, quotes and newlines included.
 pub(crate) fn text() -> BoxedStrategy<String> {
@@ -138,7 +138,29 @@ fn verdict() -> BoxedStrategy<Verdict> {
         let (node, of, comparison, measured, limit, margin, reason) = words;
         let told = evidence.len() == 2;
         let (section, detail) = (reason.clone(), limit.clone());
-        Line { decision, node, of, comparison, measured, detail, limit, margin, reason, evidence, section, told }
+        let numbers = told.then_some(Numbers {
+            unit: Unit::Gflops,
+            value: 1.5,
+            interval: (!node.is_empty()).then_some((1.25, 1.75)),
+            limit: 1.0,
+            limit_off_by: if of.is_empty() { 0.0 } else { 0.5 },
+            above_is_good: decision == Decision::Pass,
+        });
+        Line {
+            decision,
+            node,
+            of,
+            comparison,
+            measured,
+            detail,
+            limit,
+            margin,
+            reason,
+            evidence,
+            section,
+            told,
+            numbers,
+        }
     });
     (decision(), any::<bool>(), vec(line, 0..3))
         .prop_map(|(decision, smoke, lines)| Verdict { decision, smoke, lines })

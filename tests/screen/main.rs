@@ -13,6 +13,7 @@
 mod pty;
 
 mod dialogs;
+mod keys;
 mod leaving;
 mod looks;
 mod picker;

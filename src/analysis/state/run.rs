@@ -1,5 +1,7 @@
 //! One run on one node: its phases, its meters as rates, its official figures, its end.
 
+use std::collections::VecDeque;
+
 use super::host::{CpuSeconds, Host};
 use super::iteration::{IterationState, Mark};
 use crate::analysis::series::Series;
@@ -19,6 +21,9 @@ const RECENT: usize = 600;
 
 /// Readings closer together than this make no rate of their own: the clock's and the scheduler's jitter would be most of it.
 const SHORTEST: Span = Span::milliseconds(20);
+
+/// Phases kept of a run: those of its latest iterations.
+const PHASES: usize = 600;
 
 /// A worker says that it begins so much later than its agent starts the clock of its deadline, at most.
 const EARLY: Span = Span::milliseconds(500);
@@ -83,6 +88,8 @@ pub struct RunState {
     pub iteration: u32,
     /// What is being done, and since when.
     pub phase: Option<(Phase, Moment)>,
+    /// The latest phases in order: the iteration, what was done, and since when.
+    pub phases: VecDeque<(u32, Phase, Moment)>,
     /// Its meters, the one on the chart first.
     pub meters: Vec<MeterState>,
     /// The latest reading.
@@ -116,6 +123,7 @@ impl RunState {
             ended_seq: None,
             iteration: 0,
             phase: None,
+            phases: VecDeque::new(),
             meters: Vec::new(),
             progress: None,
             latency: Buckets::default(),
@@ -138,6 +146,10 @@ impl RunState {
                 }
                 self.iteration = *iteration;
                 self.phase = Some((*phase, record.at));
+                if self.phases.len() == PHASES {
+                    self.phases.pop_front();
+                }
+                self.phases.push_back((*iteration, *phase, record.at));
                 self.base = self.progress.as_ref().map(|(at, progress)| (*at, progress.done.clone()));
             }
             Event::Progress(progress) if progress.run == self.name => self.progress(record.at, progress),

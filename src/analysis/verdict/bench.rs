@@ -10,7 +10,7 @@ use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::name::NodeName;
 use crate::vocab::plan::Plan;
 use crate::vocab::unit::{Quantity, Unit, short};
-use crate::vocab::verdict::{Decision, Line};
+use crate::vocab::verdict::{Decision, Line, Numbers};
 
 /// Figures that mean the same whether a cache or the load generator was measured.
 const HOLD: [&str; 4] = ["steal_percent", "generator_cpu_percent", "generator_wait_percent", "cpu_us_per_io"];
@@ -102,6 +102,7 @@ impl Bench<'_> {
         let Some(compared) = decide::compare(rule, side, &measured.values, bound.mark()) else { return line };
         line.margin = margin(side.good(compared.measured, bound.value.value), bound.value.value);
         line.detail = detail(&compared, bound, measured.unit);
+        line.numbers = Some(numbers(&compared, (bound, side), measured.unit));
         let mut reasons = vec![line.reason.clone()];
         let doubts = self.doubts(runs, figure);
         line.decision = match (compared.holds, doubts.is_empty()) {
@@ -263,6 +264,17 @@ fn detail(compared: &Compared, bound: &Bound, unit: Unit) -> String {
     let whole = bound.whole.filter(|whole| *whole > 0.0);
     let share = whole.map(|whole| format!("{:.2} % of it", 100.0 * compared.measured / whole));
     interval.into_iter().chain(own).chain(share).collect::<Vec<_>>().join(", ")
+}
+
+fn numbers(compared: &Compared, (bound, side): (&Bound, Side), unit: Unit) -> Numbers {
+    Numbers {
+        unit,
+        value: compared.measured,
+        interval: compared.interval.as_ref().map(|interval| (interval.low, interval.high)),
+        limit: bound.value.value,
+        limit_off_by: bound.half,
+        above_is_good: side == Side::AtLeast,
+    }
 }
 
 /// How far on the good side, in percent of the limit; a limit of nothing has no percentage.

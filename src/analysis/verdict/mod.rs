@@ -8,12 +8,15 @@ mod bound;
 mod decide;
 #[cfg(test)]
 mod proof;
+mod so_far;
 
 use super::state::{RunState, State, Status};
 use crate::vocab::event::Outcome;
 use crate::vocab::plan::Plan;
 use crate::vocab::verdict::{Decision, Line, Verdict};
 use bench::Bench;
+
+pub use so_far::{SoFar, so_far};
 
 /// Judges a session by a plan (its own, or another).
 #[must_use]

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::keys::{KEYS, Place};
+use super::keys::{self, KEYS, Key, Place};
 use super::look::Brush;
 use super::pane::View;
 use super::screen::Dialog;
@@ -10,12 +10,13 @@ use crate::view::format;
 use crate::view::theme::Role;
 
 /// Columns of the names of keys in the help.
-const NAMES: u16 = 12;
+const NAMES: u16 = 11;
 
 /// Paints what is open, if anything is.
 pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     match &view.screen.dialog {
-        Dialog::None => {}
+        // What is typed for a filter stands in the footer.
+        Dialog::None | Dialog::Filter => {}
         Dialog::Help => help(area, view.screen.home(), brush),
         Dialog::Leave => question(area, "Leave?", &["The session can go on without this screen."], Place::Leave, brush),
         Dialog::StopRun => {
@@ -38,14 +39,25 @@ fn open(area: Rect, size: (u16, u16), title: &str, brush: &mut Brush<'_>) -> Rec
     brush.frame(place, Role::FrameFocus, (title, ""))
 }
 
+/// The keys of a place: those that need their words a line each, then those that are soon told, two beside each other.
 fn help(area: Rect, place: Place, brush: &mut Brush<'_>) {
-    let keys = || KEYS.iter().filter(|k| k.place == place);
-    let height = keys().count() as u16 + 2;
-    let inner = open(area, (78, height), "Keys", brush);
-    for (y, key) in (inner.y..inner.bottom()).zip(keys()) {
-        brush.text((inner.x + 1, y), &format::left(key.name, usize::from(NAMES)), Role::Key, NAMES);
-        let columns = inner.width.saturating_sub(NAMES + 3);
-        brush.text((inner.x + 2 + NAMES, y), key.does, Role::Text, columns);
+    let width = area.width.saturating_sub(2).min(150);
+    let half = width.saturating_sub(4) / 2;
+    let (short, long): (Vec<&Key>, Vec<&Key>) =
+        keys::of(place).partition(|key| NAMES + (format::width(key.does) as u16) < half);
+    let lines: Vec<&[&Key]> = long.chunks(1).chain(short.chunks(2)).collect();
+    let inner = open(area, (width, lines.len() as u16 + 2), "Keys", brush);
+    for (y, line) in (inner.y..inner.bottom()).zip(&lines) {
+        for (x, key) in [inner.x + 1, inner.x + 1 + half].into_iter().zip(line.iter()) {
+            let room = inner.right().saturating_sub(x + NAMES);
+            brush.text((x, y), key.name, Role::Key, NAMES);
+            brush.text((x + NAMES, y), key.does, Role::Text, room);
+        }
+    }
+    let hidden = lines.len().saturating_sub(usize::from(inner.height));
+    if hidden > 0 && inner.height > 0 {
+        let text = format!(" {hidden} more lines on a higher window ");
+        brush.text_before(inner.right(), inner.bottom(), &text, Role::Warn);
     }
 }
 

@@ -5,17 +5,19 @@ use ratatui::layout::Rect;
 use super::keys::{self, Place};
 use super::look::Brush;
 use super::pane::{Pane, Rows, View};
+use super::screen::Dialog;
 use crate::view::format;
 use crate::view::theme::Role;
 
 pub(super) const PANE: Pane = Pane { rows: |_, _| Rows { least: 1, wish: 1, share: 0 }, draw };
 
 fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
-    let said = view.screen.said.or_else(|| {
-        let closed = view.state.verdict.is_some() || view.screen.ended;
-        (closed && view.screen.place() == Place::Screen).then_some("the session is over, q leaves")
-    });
-    bar(view.screen.place(), said, area, brush);
+    let closed = view.state.verdict.is_some() || view.screen.ended;
+    let said = view.screen.said.as_deref();
+    let said = said.or((closed && view.screen.place() == Place::Screen).then_some("the session is over, q leaves"));
+    let typed = format!("/{}_", view.screen.sight.filter);
+    let typed = (view.screen.dialog == Dialog::Filter).then_some(typed.as_str());
+    bar(view.screen.place(), typed.or(said), area, brush);
 }
 
 /// Paints the keys of a place, and what is said at the right end.

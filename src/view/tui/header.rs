@@ -7,8 +7,8 @@ use super::look::Brush;
 use super::pane::{Pane, Rows, View};
 use super::screen::is_running;
 use crate::analysis::state::{RunState, Status};
-use crate::view::format;
 use crate::view::theme::Role;
+use crate::view::{format, words};
 use crate::vocab::event::{Phase, Prepared};
 use crate::vocab::node::Fact;
 
@@ -73,7 +73,7 @@ fn doing(run: &RunState) -> Part {
         (Status::Ended(_), _) => ("ENDED".to_owned(), Role::Dim),
         (Status::Running, None) => ("STARTS".to_owned(), Role::Active),
         (Status::Running, Some((Phase::Prepare, _))) => (format!("PREPARE{}", prepared(run)), Role::Active),
-        (Status::Running, Some((phase, _))) => (phase_word(phase).to_owned(), Role::Active),
+        (Status::Running, Some((phase, _))) => (words::phase(phase).to_owned(), Role::Active),
     }
 }
 
@@ -82,17 +82,6 @@ fn prepared(run: &RunState) -> String {
     let prepared = run.progress.as_ref().and_then(|(_, progress)| progress.prepared);
     let share = |p: Prepared| (p.done as f64 / p.of.max(1) as f64 * 100.0) as u64;
     prepared.map_or_else(String::new, |p| format!(" {}%", share(p)))
-}
-
-fn phase_word(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Prepare => "PREPARE",
-        Phase::Ramp => "RAMP",
-        Phase::Measure => "MEASURE",
-        Phase::Drain => "DRAIN",
-        Phase::Verify => "VERIFY",
-        Phase::Cool => "COOL",
-    }
 }
 
 fn right(view: &View<'_>, width: u16) -> Vec<Part> {

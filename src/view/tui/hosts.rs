@@ -64,7 +64,7 @@ fn wanted(load: &Load) -> &'static [Wanted] {
     }
 }
 
-/// A row of the screen; without a series, the names of those that there is nothing for.
+/// A row of the screen.
 pub(super) struct HostRow<'a> {
     label: String,
     unit: Unit,
@@ -78,9 +78,9 @@ const VALUE: u16 = 9;
 /// How long before an onset the level is taken that a row had.
 const BEFORE: Span = Span::seconds(10);
 
-/// The rows of a run: those that its foremost finding names, then those of its kind.
-pub(super) fn rows<'a>(view: &View<'a>, run: &RunState) -> Vec<HostRow<'a>> {
-    let Some(host) = view.state.nodes.get(&run.node).map(|n| &n.host) else { return Vec::new() };
+/// The rows of a run, those that its foremost finding names, then those of its kind; and the names of those that are not read here.
+pub(super) fn rows<'a>(view: &View<'a>, run: &RunState) -> (Vec<HostRow<'a>>, Vec<String>) {
+    let Some(host) = view.state.nodes.get(&run.node).map(|n| &n.host) else { return (Vec::new(), Vec::new()) };
     let device = run.start.as_ref().and_then(|s| s.labels.get("device")).map(|d| d.trim_start_matches("/dev/"));
     let evidence = view.finding().map_or(&[][..], |f| &f.evidence);
     let mut taken: Vec<(String, &str)> = Vec::new();
@@ -110,13 +110,8 @@ pub(super) fn rows<'a>(view: &View<'a>, run: &RunState) -> Vec<HostRow<'a>> {
         let label = if own { format!("{} {label}", device.unwrap_or("disk")) } else { (*label).to_owned() };
         rows.push(HostRow { label, unit: unit(&key, name), series: host.row(&key, name), before: None });
     }
-    // What this machine does not count takes one row in all, and only where nothing else needs it.
-    let (mut rows, missing): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.series.is_some());
-    if !missing.is_empty() {
-        let label = missing.iter().map(|row| row.label.as_str()).collect::<Vec<_>>().join(", ");
-        rows.push(HostRow { label, unit: Unit::Count, series: None, before: None });
-    }
-    rows
+    let (rows, missing): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.series.is_some());
+    (rows, missing.into_iter().map(|row| row.label).collect())
 }
 
 /// The device of a source whose row has been highest; it seldom changes, unlike the one whose row is highest now.
@@ -192,11 +187,6 @@ pub(super) fn draw(view: &View<'_>, rows: &[HostRow<'_>], (grid, area): (&Grid, 
 fn row(view: &View<'_>, row: &HostRow<'_>, (grid, area): (&Grid, Rect), brush: &mut Brush<'_>) {
     let y = area.bottom().saturating_sub(1);
     let axis = &grid.axis;
-    if row.series.is_none() {
-        brush.text((grid.gutter.0 + 1, y), "not counted", Role::Dim, grid.gutter.1 - 1);
-        brush.text((grid.plot, y), &row.label, Role::Dim, axis.columns as u16);
-        return;
-    }
     brush.text((grid.gutter.0 + 1, y), &row.label, Role::Text, grid.gutter.1 - 1);
     let points = row.series.map(|s| s.between(axis.from, axis.to)).unwrap_or_default();
     if points.is_empty() {

@@ -2,6 +2,8 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::sight::Home as Screen;
+
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
@@ -25,8 +27,21 @@ pub(super) enum Action {
     PreviousFinding,
     Slower,
     Faster,
-    /// The host screen.
-    Host,
+    /// Another screen, and from it back.
+    Show(Screen),
+    /// The picture of the screen into a file.
+    Keep,
+    /// The network in bits or bytes.
+    Bits,
+    First,
+    Last,
+    /// So many pages down.
+    Page(i8),
+    /// The chosen entry over the whole screen.
+    Expand,
+    Filter,
+    /// To the time of the chosen entry.
+    Go,
     /// The next part of the host screen.
     Section,
     /// So many lines down.
@@ -48,6 +63,12 @@ pub(super) enum Place {
     Screen,
     /// The host screen.
     Host,
+    /// Any other screen: a list or a text.
+    Page,
+    /// Every screen, where it has no other meaning.
+    Any,
+    /// The words that lines have to have.
+    Filter,
     /// The help.
     Help,
     /// The question of how to leave.
@@ -58,6 +79,13 @@ pub(super) enum Place {
     Note,
     /// The list of presets.
     List,
+}
+
+impl Place {
+    /// Whether nothing is open above a screen.
+    fn is_screen(self) -> bool {
+        matches!(self, Self::Screen | Self::Host | Self::Page)
+    }
 }
 
 /// One line of the map.
@@ -95,7 +123,7 @@ impl Key {
     }
 }
 
-use KeyCode::{BackTab, Backspace, Char, Down, End, Enter, Esc, F, Left, PageDown, PageUp, Right, Tab, Up};
+use KeyCode::{BackTab, Backspace, Char, Down, End, Enter, Esc, F, Home, Left, PageDown, PageUp, Right, Tab, Up};
 
 const DIGITS: &[KeyCode] =
     &[Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9')];
@@ -103,6 +131,28 @@ const DIGITS: &[KeyCode] =
 /// Every key there is.
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
+    key(Place::Page, &[Esc], Action::Close, "Esc", "close the entry, the filter, the screen").brief("back"),
+    key(Place::Page, &[Enter, Char('e')], Action::Expand, "Enter e", "the chosen entry over the whole screen").brief("open"),
+    key(Place::Page, &[Char('/')], Action::Filter, "/", "list only lines with these words").brief("filter"),
+    key(Place::Page, &[Char('t')], Action::Go, "t", "go to its time on the live screen").brief("time"),
+    key(Place::Page, &[Down, Char('j')], Action::Scroll(1), "Down j", "the next line"),
+    key(Place::Page, &[Up, Char('k')], Action::Scroll(-1), "Up k", "the line before"),
+    key(Place::Page, &[PageDown], Action::Page(1), "PgDn", "a page down"),
+    key(Place::Page, &[PageUp], Action::Page(-1), "PgUp", "a page up"),
+    key(Place::Page, &[Char('g'), Home], Action::First, "g Home", "to the first line"),
+    key(Place::Page, &[Char('G'), End], Action::Last, "G End", "to the last line, and stay there"),
+    key(Place::Page, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
+    key(Place::Page, &[Char('q')], Action::Leave, "q", "leave; asks whether the session goes on").brief("leave"),
+    key(Place::Page, &[Char(' ')], Action::Freeze, "Space", "freeze the view; the load goes on"),
+    key(Place::Page, &[Char('n')], Action::Note, "n", "a remark into the record"),
+    control(Place::Page, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
+    control(Place::Page, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session; a second one at once"),
+    key(Place::Host, &[Esc, Char('H')], Action::Close, "Esc H", "back to the run").brief("back"),
+    key(Place::Host, &[Tab], Action::Section, "Tab", "give the room to the CPUs, the disks, the NICs, or share it").brief("section"),
+    key(Place::Any, &[Char('f')], Action::Show(Screen::Findings), "f", "findings and their causes").brief("findings"),
+    key(Place::Any, &[Char('v')], Action::Show(Screen::Verdict), "v", "the verdict, by checks").brief("verdict"),
+    key(Place::Any, &[Char('H')], Action::Show(Screen::Host), "H", "every CPU, disk and NIC").brief("host"),
+    key(Place::Any, &[Char('L')], Action::Show(Screen::Log), "L", "all that was said").brief("log"),
     key(Place::Screen, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
     key(Place::Screen, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
     key(Place::Screen, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on; in a replay, play and pause").brief("freeze"),
@@ -120,19 +170,23 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::Screen, &[Char('[')], Action::PreviousFinding, "[", "the finding before"),
     key(Place::Screen, &[Char('>'), Char('.')], Action::Faster, "> .", "replay twice as fast"),
     key(Place::Screen, &[Char('<'), Char(',')], Action::Slower, "< ,", "replay half as fast"),
-    key(Place::Screen, &[Char('H')], Action::Host, "H", "the host: every CPU, disk and NIC, and back").brief("host"),
     key(Place::Screen, &[Char('n')], Action::Note, "n", "put a remark on the time axis and into the record"),
     key(Place::Screen, &[Char('x')], Action::StopRun, "x", "stop the run under way and go on with the next").brief("stop run"),
     control(Place::Screen, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
     control(Place::Screen, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session cleanly; a second one stops at once"),
-    key(Place::Host, &[Esc, Char('H')], Action::Close, "Esc H", "back to the run").brief("back"),
     key(Place::Host, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
     key(Place::Host, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
-    key(Place::Host, &[Tab], Action::Section, "Tab", "give the room to the CPUs, the disks, the NICs, or share it").brief("section"),
     key(Place::Host, &[Down, Char('j')], Action::Scroll(1), "Down j", "scroll the section that has the room").brief("scroll"),
     key(Place::Host, &[Up, Char('k')], Action::Scroll(-1), "Up k", "scroll it back"),
     key(Place::Host, &[PageDown], Action::Scroll(10), "PgDn", "scroll it by ten lines"),
     key(Place::Host, &[PageUp], Action::Scroll(-10), "PgUp", "scroll it back by ten lines"),
+    key(Place::Host, &[Char('g'), Home], Action::First, "g Home", "to its first line"),
+    key(Place::Host, &[Char('G'), End], Action::Last, "G End", "to its last line"),
+    key(Place::Host, &[Char('/')], Action::Filter, "/", "list only devices with these words").brief("filter"),
+    key(Place::Filter, &[Enter], Action::Send, "Enter", "list only those lines").brief("keep"),
+    key(Place::Filter, &[Esc], Action::Close, "Esc", "list all again").brief("all"),
+    key(Place::Filter, &[Backspace], Action::Erase, "Backspace", "erase the last character"),
+    control(Place::Filter, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session"),
     key(Place::Host, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on").brief("freeze"),
     control(Place::Host, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
     control(Place::Host, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session cleanly; a second one stops at once"),
@@ -155,6 +209,10 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::List, &[Char('q'), Esc], Action::Close, "q Esc", "leave; nothing has been loaded").brief("leave"),
     control(Place::List, &[Char('c')], Action::Interrupt, "Ctrl-C", "leave"),
     control(Place::List, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
+    key(Place::Any, &[Char('i')], Action::Show(Screen::Inventory), "i", "what the node is made of").brief("inventory"),
+    key(Place::Any, &[Char('C')], Action::Show(Screen::Compare), "C", "beside the references").brief("compare"),
+    key(Place::Any, &[Char('b')], Action::Bits, "b", "network in bits or bytes"),
+    key(Place::Any, &[Char('s')], Action::Keep, "s", "keep this picture in a file").brief("picture"),
 ];
 
 /// What a key means in a place.
@@ -163,14 +221,20 @@ pub(super) fn action(place: Place, pressed: KeyEvent) -> Option<Action> {
     if pressed.modifiers.contains(KeyModifiers::ALT) {
         return None;
     }
-    let found = KEYS.iter().find(|k| k.place == place && k.control == control && k.codes.contains(&pressed.code));
+    let of = |place| KEYS.iter().find(|k| k.place == place && k.control == control && k.codes.contains(&pressed.code));
+    let found = of(place).or_else(|| of(Place::Any).filter(|_| place.is_screen()));
     found.map(|k| k.action)
+}
+
+/// The keys that count in a place.
+pub(super) fn of(place: Place) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |k| k.place == place || (place.is_screen() && k.place == Place::Any))
 }
 
 /// The keys of a place in the words of the footer.
 pub(super) fn brief(place: Place) -> impl Iterator<Item = (&'static str, &'static str)> {
     let first = |name: &'static str| name.split(' ').next().unwrap_or(name);
-    KEYS.iter().filter(move |k| k.place == place && !k.brief.is_empty()).map(move |k| (first(k.name), k.brief))
+    of(place).filter(|k| !k.brief.is_empty()).map(move |k| (first(k.name), k.brief))
 }
 
 #[cfg(test)]
@@ -190,13 +254,34 @@ mod tests {
     }
 
     #[test]
+    fn what_counts_everywhere_means_nothing_else_on_a_screen() {
+        let everywhere: Vec<&Key> = KEYS.iter().filter(|k| k.place == Place::Any).collect();
+        assert!(!everywhere.is_empty());
+        for key in KEYS.iter().filter(|k| k.place.is_screen() && k.action != Action::Close) {
+            let same =
+                |other: &&&Key| other.control == key.control && other.codes.iter().any(|c| key.codes.contains(c));
+            assert_eq!(everywhere.iter().find(same).map(|k| k.name), None, "{:?} {}", key.place, key.name);
+        }
+    }
+
+    #[test]
     fn every_key_is_documented() {
         assert!(KEYS.iter().all(|k| !k.name.is_empty() && !k.does.is_empty() && !k.codes.is_empty()));
     }
 
     #[test]
     fn every_dialog_can_be_closed_and_every_place_heeds_ctrl_c() {
-        for place in [Place::Screen, Place::Host, Place::Help, Place::Leave, Place::Ask, Place::Note, Place::List] {
+        for place in [
+            Place::Screen,
+            Place::Host,
+            Place::Page,
+            Place::Filter,
+            Place::Help,
+            Place::Leave,
+            Place::Ask,
+            Place::Note,
+            Place::List,
+        ] {
             let interrupt = KeyEvent::new(Char('c'), KeyModifiers::CONTROL);
             assert_eq!(action(place, interrupt), Some(Action::Interrupt), "{place:?}");
             let escape = KeyEvent::new(Esc, KeyModifiers::NONE);

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::look::Brush;
 use super::pane::{Pane, Rows, View};
-use super::{dialog, finding, footer, header, host, log, plan, stage, verdict};
+use super::{dialog, finding, footer, header, log, page, plan, stage, verdict};
 use crate::view::theme::Role;
 
 /// Below this nothing useful can be shown.
@@ -12,12 +12,6 @@ pub(super) const SMALLEST: (u16, u16) = (60, 16);
 
 /// From top to bottom.
 const PANES: &[Pane] = &[header::PANE, finding::PANE, plan::PANE, verdict::PANE, stage::PANE, log::PANE, footer::PANE];
-
-/// The same while the host is looked at.
-const HOST_PANES: &[Pane] = {
-    let [cpus, memory, disks, nics] = host::PANES;
-    &[header::PANE, finding::PANE, cpus, memory, disks, nics, footer::PANE]
-};
 
 /// Paints the screen.
 pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
@@ -28,7 +22,11 @@ pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
         brush.text((area.x, area.y), &text, Role::Warn, area.width);
         return;
     }
-    let panes = if view.screen.glance.is_some() { HOST_PANES } else { PANES };
+    let open = page::open(view.screen.home);
+    let panes: Vec<&Pane> = match open {
+        Some(page) => [&header::PANE].into_iter().chain(page.panes).chain([&footer::PANE]).collect(),
+        None => PANES.iter().collect(),
+    };
     let wishes: Vec<Rows> = panes.iter().map(|p| (p.rows)(view, (area.width, area.height))).collect();
     let mut y = area.y;
     for (pane, height) in panes.iter().zip(share_out(&wishes, area.height)) {
@@ -38,7 +36,17 @@ pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
         }
         y += height;
     }
+    if open.is_some() {
+        session(view, area, brush);
+    }
     dialog::draw(view, area, brush);
+}
+
+/// Names the session in the lowest frame, as the live screen does in its plan's: a picture of any screen is evidence.
+fn session(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
+    let Some(opening) = &view.state.opening else { return };
+    let text = format!(" session {} ", opening.session);
+    brush.text((area.x + 2, area.bottom().saturating_sub(2)), &text, Role::Dim, area.width.saturating_sub(30));
 }
 
 /// Gives every pane its least, then fills the wishes from the top, then shares out the rest.

@@ -6,6 +6,8 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until};
@@ -13,7 +15,10 @@ use tokio::time::{Instant, sleep_until};
 use super::How;
 use super::layout;
 use super::look::{Brush, Look};
+use super::outlook::Outlook;
+use super::page;
 use super::pane::View;
+use super::picture;
 use super::screen::{Effect, Screen};
 use super::terminal::{Input, World};
 use crate::analysis::state::State;
@@ -33,6 +38,7 @@ pub(super) struct Live {
     pub(super) state: State,
     pub(super) screen: Screen,
     pub(super) look: Look,
+    outlook: Outlook,
     pub(super) zone: TimeZone,
     /// What the window's title begins with; none leaves it alone.
     pub(super) title: Option<String>,
@@ -43,8 +49,8 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new(look: Look, zone: TimeZone) -> Self {
-        let (state, screen) = (State::default(), Screen::default());
-        Self { state, screen, look, zone, title: None, panic_at: None, draws: 0, titled: String::new() }
+        let (state, screen, outlook) = (State::default(), Screen::default(), Outlook::default());
+        Self { state, screen, look, outlook, zone, title: None, panic_at: None, draws: 0, titled: String::new() }
     }
 
     /// Follows a session until the screen is left.
@@ -91,10 +97,10 @@ impl Live {
         &mut self,
         input: Input,
         terminal: &mut Terminal<B>,
-        (world, client): (&W, &Client),
+        (world, client): (&mut W, &Client),
     ) -> Option<How> {
         let effect = match input {
-            Input::Key(key) => self.screen.key(key, &self.state),
+            Input::Key(key) => self.press(key, world.size()),
             Input::Interrupt => self.screen.interrupt(&self.state),
             Input::Resize => Effect::Redraw,
             Input::Gone => Effect::Leave(How::HungUp),
@@ -102,9 +108,13 @@ impl Live {
         match effect {
             Effect::None => None,
             Effect::Redraw => anew(terminal, world.size()).err().map(|_| How::HungUp),
+            Effect::Keep => {
+                self.screen.said = Some(self.keep(world));
+                None
+            }
             Effect::Send(command) => {
                 if client.commands.try_send(command).is_err() {
-                    self.screen.said = Some("the session does not answer");
+                    self.screen.said = Some("the session does not answer".to_owned());
                 }
                 None
             }
@@ -120,6 +130,26 @@ impl Live {
                 }
                 None
             }
+        }
+    }
+
+    /// Takes a key on a screen of this size.
+    pub(super) fn press(&mut self, key: KeyEvent, size: (u16, u16)) -> Effect {
+        self.outlook.look(self.screen.shown(&self.state));
+        let view = View::new((&self.state, &self.outlook), &self.screen, &self.zone, self.look.signs());
+        self.screen.reach = page::reach(&view, size);
+        self.screen.key(key, &self.state)
+    }
+
+    /// Keeps the picture of the screen in a file; gives what is said of it.
+    fn keep<W: World>(&mut self, world: &mut W) -> String {
+        let (columns, rows) = world.size();
+        let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+        let view = View::new((&self.state, &self.outlook), &self.screen, &self.zone, self.look.signs());
+        layout::draw(&view, buffer.area, &mut Brush { buffer: &mut buffer, look: &self.look });
+        match world.keep(&picture::name(&view), &picture::text(&view, &buffer)) {
+            Ok(path) => format!("picture in {}", path.display()),
+            Err(error) => format!("no picture: {error}"),
         }
     }
 
@@ -163,7 +193,8 @@ impl Live {
     pub(super) fn draw<B: Backend>(&mut self, terminal: &mut Terminal<B>) -> Result<(), B::Error> {
         self.draws += 1;
         assert!(self.panic_at != Some(self.draws), "asked to panic at draw {}", self.draws);
-        let view = View::new(&self.state, &self.screen, &self.zone);
+        self.outlook.look(self.screen.shown(&self.state));
+        let view = View::new((&self.state, &self.outlook), &self.screen, &self.zone, self.look.signs());
         terminal.draw(|frame| {
             let area = frame.area();
             layout::draw(&view, area, &mut Brush { buffer: frame.buffer_mut(), look: &self.look });

@@ -23,6 +23,10 @@ pub(super) struct Signs {
     pub(super) cursor: &'static str,
     pub(super) mark: &'static str,
     pub(super) tick: &'static str,
+    /// What lies in an interval.
+    pub(super) mark_of_interval: &'static str,
+    /// The good side of a limit.
+    pub(super) track: &'static str,
     /// Top left, top right, bottom left, bottom right, horizontal, vertical.
     pub(super) frame: [&'static str; 6],
     /// Bars from the lowest to the highest.
@@ -45,6 +49,8 @@ const BRAILLE: Signs = Signs {
     cursor: "│",
     mark: "━",
     tick: "┴",
+    mark_of_interval: "━",
+    track: "·",
     frame: ["╭", "╮", "╰", "╯", "─", "│"],
     bars: BARS,
 };
@@ -62,6 +68,8 @@ const ASCII: Signs = Signs {
     cursor: "|",
     mark: "^",
     tick: "+",
+    mark_of_interval: "=",
+    track: ".",
     frame: ["+", "+", "+", "+", "-", "|"],
     bars: &["_", ".", ":", "-", "=", "+", "*", "#"],
     ..BRAILLE

@@ -12,7 +12,7 @@
 //!  ? help   Space freeze   c cursor   x stop run   q leave                        footer
 //! ```
 //!
-//! The host screen (`host`, key H) puts every CPU, disk and NIC in the place of plan, stage and log.
+//! Other screens (`page`) put a list, a text or the host's devices in the place of plan, stage and log.
 //!
 //! `live` is the loop, `screen` what the person has chosen, `layout` the table of panes, `keys` the table of keys. Drawing
 //! is a pure function of the state, the choices and the look; it changes nothing.
@@ -22,7 +22,6 @@ mod chart;
 mod dialog;
 mod finding;
 mod footer;
-mod glance;
 mod grid;
 mod header;
 mod host;
@@ -32,15 +31,20 @@ mod layout;
 mod live;
 mod log;
 mod look;
+mod outlook;
+mod page;
 mod pane;
 mod picker;
+mod picture;
 mod plan;
 mod plot;
 mod replay;
 mod screen;
 mod sgr;
+mod sight;
 mod stage;
 mod terminal;
+mod time;
 mod travel;
 mod verdict;
 

@@ -3,7 +3,8 @@
 use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 
-use super::look::Brush;
+use super::look::{Brush, Signs};
+use super::outlook::Outlook;
 use super::screen::{self, Screen};
 use crate::analysis::state::{RunState, State};
 use crate::view::format;
@@ -17,14 +18,21 @@ pub(super) struct View<'a> {
     pub(super) state: &'a State,
     pub(super) screen: &'a Screen,
     pub(super) zone: &'a TimeZone,
+    pub(super) outlook: &'a Outlook,
+    pub(super) signs: &'static Signs,
     /// The run on the chart.
     pub(super) run: Option<&'a RunState>,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(state: &'a State, screen: &'a Screen, zone: &'a TimeZone) -> Self {
+    pub(super) fn new(
+        (state, outlook): (&'a State, &'a Outlook),
+        screen: &'a Screen,
+        zone: &'a TimeZone,
+        signs: &'static Signs,
+    ) -> Self {
         let state = screen.shown(state);
-        Self { state, screen, zone, run: screen.run(state) }
+        Self { state, screen, zone, outlook, signs, run: screen.run(state) }
     }
 
     /// The time of a moment of a node on the session's stopwatch.
@@ -38,6 +46,11 @@ impl<'a> View<'a> {
         let started = self.state.opening.as_ref().map(|o| o.started.as_str());
         let at = started.and_then(|s| format::wall(s, passed, self.zone));
         at.map_or_else(String::new, |at| at.strftime(pattern).to_string())
+    }
+
+    /// Date, time and zone so long after the session began.
+    pub(super) fn date(&self, passed: Span) -> String {
+        format!("{} {}", self.wall(passed, "%Y-%m-%d %H:%M:%S"), self.zone.iana_name().unwrap_or("local time"))
     }
 
     /// The finding of the run on the chart that matters most.

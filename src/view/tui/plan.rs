@@ -47,7 +47,7 @@ fn columns_for(count: u16, rows: u16, width: u16) -> u16 {
 
 fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let session = view.state.opening.as_ref().map_or("", |o| o.session.as_str());
-    let title = title(view);
+    let title = title(view, area.width);
     let room = usize::from(area.width).saturating_sub(format::width(&title) + 12);
     let inner = brush.frame(area, Role::Frame, (&title, &format::cut(session, room)));
     let runs = &view.state.runs;
@@ -72,22 +72,24 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     }
 }
 
-fn title(view: &View<'_>) -> String {
+fn title(view: &View<'_>, width: u16) -> String {
     let state = view.state;
     let name = state.opening.as_ref().map_or("Plan", |o| o.plan.name.as_str());
     let name = if name.is_empty() { "Plan" } else { name };
     let name = format::cut(name, 24);
-    if let Some(verdict) = &state.verdict {
-        let count = |d: Decision| verdict.lines.iter().filter(|l| l.decision == d).count();
-        let (pass, fail, unproven) = (count(Decision::Pass), count(Decision::Fail), count(Decision::NotProven));
-        return format!("{name}  PASS {pass}  FAIL {fail}  NOT PROVEN {unproven}");
+    let so_far = &view.outlook.so_far;
+    let decisions = [Decision::Pass, Decision::Fail, Decision::NotProven];
+    // Where there is little room it is the session's name that is needed, and not what has not happened.
+    let counts = decisions.into_iter().map(|d| (d, so_far.count(d))).filter(|(_, n)| *n > 0 || width >= 100);
+    let counts: String = counts.map(|(decision, n)| format!("  {decision} {n}")).collect();
+    if state.verdict.is_some() {
+        return format!("{name}{counts}");
     }
-    let done = state.runs.iter().filter(|r| r.is_over()).count();
-    let left = state.runs.len() - done;
+    let left = so_far.left();
     let passed = state.now.since(state.opened);
     let ends = state.remaining().map(|r| view.wall(crate::vocab::moment::Span(passed.0 + r.0), "%H:%M"));
     let ends = ends.filter(|e| !e.is_empty()).map_or_else(String::new, |e| format!("  ends ~{e}"));
-    format!("{name}  done {done}  left {left}{ends}")
+    format!("{name}{counts}  left {left}{ends}")
 }
 
 /// How a run looks: its sign, its word, a shorter word, and its role.

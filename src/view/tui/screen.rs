@@ -3,25 +3,20 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::How;
-use super::axis::Axis;
-use super::glance::Glance;
 use super::keys::{self, Action, Place};
 use super::replay::Replay;
+use super::sight::{Home, Reach, Section, Sight};
 use crate::analysis::state::{RunState, State, Status};
 use crate::session::replay::Pace;
 use crate::vocab::finding::Finding;
-use crate::vocab::moment::{Moment, Span};
+use crate::vocab::moment::Moment;
 use crate::vocab::name::NodeName;
 use crate::vocab::order::Command;
 
-/// The stretches of time that the zoom steps through, in seconds; beyond the last lies the whole session.
-const ZOOMS: [u64; 14] = [10, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 172_800, 259_200];
-/// The shortest stretch in which a whole run is shown.
-const SHORTEST: Span = Span::seconds(30);
-/// The parts of the time shown by which one key moves.
-const STEPS: u64 = 20;
 /// Longest remark, in characters.
 const REMARK: usize = 400;
+/// Longest filter, in characters.
+const FILTER: usize = 40;
 
 /// How much time is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +39,8 @@ pub(super) enum Dialog {
     Leave,
     StopRun,
     Note(String),
+    /// The words that lines have to have are typed.
+    Filter,
 }
 
 /// What the loop has to do after a key.
@@ -51,6 +48,8 @@ pub(super) enum Dialog {
 pub(super) enum Effect {
     None,
     Redraw,
+    /// The picture of the screen is to be kept in a file.
+    Keep,
     Send(Command),
     SendAndLeave(Command, How),
     Leave(How),
@@ -71,10 +70,15 @@ pub(super) struct Screen {
     /// What was known when the view was frozen.
     pub(super) frozen: Option<Box<State>>,
     pub(super) dialog: Dialog,
-    /// What is looked at on the host screen; none while it is closed.
-    pub(super) glance: Option<Glance>,
+    pub(super) home: Home,
+    /// What is looked at on the screen that is open.
+    pub(super) sight: Sight,
+    /// How far one can go on it, as it was when the key was pressed.
+    pub(super) reach: Reach,
+    /// Whether the network is counted in bits.
+    pub(super) bits: bool,
     /// A word of the screen's own, for the footer.
-    pub(super) said: Option<&'static str>,
+    pub(super) said: Option<String>,
     pub(super) stopping: bool,
     /// Whether a runner is at the other end.
     pub(super) live: bool,
@@ -94,12 +98,17 @@ impl Screen {
             Dialog::Leave => Place::Leave,
             Dialog::StopRun => Place::Ask,
             Dialog::Note(_) => Place::Note,
+            Dialog::Filter => Place::Filter,
         }
     }
 
-    /// The screen below whatever is open.
+    /// Where keys count below whatever is open.
     pub(super) fn home(&self) -> Place {
-        if self.glance.is_some() { Place::Host } else { Place::Screen }
+        match self.home {
+            Home::Live => Place::Screen,
+            Home::Host => Place::Host,
+            _ => Place::Page,
+        }
     }
 
     /// What is shown: the session, or what was known of it when the view was frozen.
@@ -124,31 +133,6 @@ impl Screen {
         self.run(state).map(|r| &r.node).or_else(|| state.nodes.keys().next())
     }
 
-    /// The time shown of a run, on its node's clock.
-    pub(super) fn window(&self, state: &State, run: &RunState, columns: usize) -> Axis {
-        let now = state.node_now(&run.node);
-        let last = run.ended.unwrap_or(now);
-        let (from, to) = match self.zoom {
-            Zoom::Run => match (run.started, run.ended) {
-                (Some(started), Some(ended)) => (started, ended.max(started + Span::seconds(1))),
-                (Some(started), None) => (started, started + round_up(now.since(started))),
-                (None, _) => {
-                    let opened = now - state.now.since(state.opened);
-                    let from = opened.max(now - Span::seconds(60));
-                    (from, from + Span::seconds(60))
-                }
-            },
-            Zoom::Last(step) => (last - Span::seconds(ZOOMS[step.min(ZOOMS.len() - 1)]), last),
-            Zoom::Session => {
-                let opened = now - state.now.since(state.opened);
-                (opened, opened + round_up(now.since(opened)))
-            }
-        };
-        let length = to.since(from);
-        let to = self.until.unwrap_or(to);
-        Axis { from: to - length, to, columns }
-    }
-
     /// Takes a key; the state is only looked at.
     pub(super) fn key(&mut self, pressed: KeyEvent, state: &State) -> Effect {
         self.said = None;
@@ -160,10 +144,13 @@ impl Screen {
 
     fn write(&mut self, pressed: KeyEvent) -> Effect {
         let plain = !pressed.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        if let (Dialog::Note(text), KeyCode::Char(c), true) = (&mut self.dialog, pressed.code, plain)
-            && text.chars().count() < REMARK
-        {
-            text.push(c);
+        match (&mut self.dialog, pressed.code) {
+            (Dialog::Note(text), KeyCode::Char(c)) if plain && text.chars().count() < REMARK => text.push(c),
+            (Dialog::Filter, KeyCode::Char(c)) if plain && self.sight.filter.chars().count() < FILTER => {
+                self.sight.filter.push(c);
+                self.sight.at = None;
+            }
+            _ => {}
         }
         Effect::None
     }
@@ -171,24 +158,33 @@ impl Screen {
     fn act(&mut self, action: Action, pressed: KeyEvent, state: &State) -> Effect {
         match action {
             Action::Help => self.open(Dialog::Help),
-            Action::Close if self.dialog == Dialog::None => self.glance = None,
-            Action::Close => self.open(Dialog::None),
-            Action::Host => self.glance = Some(Glance::default()),
-            Action::Section | Action::Scroll(_) => self.look_around(action, state),
+            Action::Close => self.close(),
+            Action::Show(home) => self.show(home),
+            Action::Bits => self.bits = !self.bits,
+            Action::Keep => return Effect::Keep,
+            Action::Section
+            | Action::Scroll(_)
+            | Action::Page(_)
+            | Action::First
+            | Action::Last
+            | Action::Expand
+            | Action::Filter
+            | Action::Go => self.look_around(action, state),
             Action::Leave => return self.leave(state),
             Action::Interrupt => return self.interrupt(state),
             Action::StopRun => self.ask_to_stop(state),
             Action::Note => self.ask_for_note(state),
+            Action::Erase | Action::Send if self.dialog == Dialog::Filter => self.filter(action),
             Action::Erase | Action::Send => return self.note(action),
             Action::Yes => {
                 self.dialog = Dialog::None;
-                self.said = Some("stop of the run asked for");
+                self.said = Some("stop of the run asked for".to_owned());
                 return Effect::Send(Command::StopRun);
             }
             Action::GoOn => return Effect::Leave(How::Left),
             Action::StopSession => return self.stop(),
             Action::Freeze | Action::Slower | Action::Faster if !self.live => return self.play(action, state),
-            Action::Slower | Action::Faster => self.said = Some("only a replay has a speed"),
+            Action::Slower | Action::Faster => self.said = Some("only a replay has a speed".to_owned()),
             Action::Freeze => self.frozen = if self.frozen.is_some() { None } else { Some(Box::new(state.clone())) },
             Action::Next | Action::Previous | Action::Numbered => self.choose(action, pressed, state),
             Action::Current if !self.live && !self.ended => {
@@ -205,6 +201,27 @@ impl Screen {
             Action::Start => {}
         }
         Effect::None
+    }
+
+    /// Opens a screen, or goes back to the live one from it.
+    fn show(&mut self, home: Home) {
+        self.home = if self.home == home { Home::Live } else { home };
+        self.sight = Sight::default();
+    }
+
+    /// Closes what was opened last: a dialog, an entry, a filter, a screen.
+    fn close(&mut self) {
+        match &self.dialog {
+            Dialog::Filter => {
+                self.sight.filter.clear();
+                self.sight.at = None;
+                self.open(Dialog::None);
+            }
+            Dialog::None if self.sight.open => (self.sight.open, self.sight.scroll) = (false, 0),
+            Dialog::None if !self.sight.filter.is_empty() => (self.sight.at, self.sight.filter) = (None, String::new()),
+            Dialog::None => self.show(Home::Live),
+            _ => self.open(Dialog::None),
+        }
     }
 
     fn open(&mut self, dialog: Dialog) {
@@ -242,13 +259,13 @@ impl Screen {
     fn stop(&mut self) -> Effect {
         self.dialog = Dialog::None;
         self.stopping = true;
-        self.said = Some("stopping; Ctrl-C again stops at once and leaves");
+        self.said = Some("stopping; Ctrl-C again stops at once and leaves".to_owned());
         Effect::Send(Command::StopSession)
     }
 
     fn ask_to_stop(&mut self, state: &State) {
         if self.is_over(state) || state.running().next().is_none() {
-            self.said = Some("no run is under way");
+            self.said = Some("no run is under way".to_owned());
         } else {
             self.open(Dialog::StopRun);
         }
@@ -256,9 +273,18 @@ impl Screen {
 
     fn ask_for_note(&mut self, state: &State) {
         if self.is_over(state) {
-            self.said = Some("the record is closed, no remark can be added");
+            self.said = Some("the record is closed, no remark can be added".to_owned());
         } else {
             self.open(Dialog::Note(String::new()));
+        }
+    }
+
+    fn filter(&mut self, action: Action) {
+        if action == Action::Erase {
+            self.sight.filter.pop();
+            self.sight.at = None;
+        } else {
+            self.open(Dialog::None);
         }
     }
 
@@ -273,7 +299,7 @@ impl Screen {
         if text.is_empty() {
             return Effect::None;
         }
-        self.said = Some("remark sent");
+        self.said = Some("remark sent".to_owned());
         Effect::Send(Command::Note(text))
     }
 
@@ -299,72 +325,35 @@ impl Screen {
         (self.chosen, self.until, self.cursor) = (None, None, None);
     }
 
-    fn change_zoom(&mut self, action: Action, state: &State) {
-        let shown = self.shown(state);
-        let Some(run) = self.run(shown) else { return };
-        let seconds = self.window(shown, run, 1).length().0 / 1_000_000;
-        let session = shown.now.since(shown.opened).0 / 1_000_000;
-        self.zoom = match action {
-            Action::ZoomIn => Zoom::Last(ZOOMS.iter().rposition(|z| *z < seconds).unwrap_or(0)),
-            Action::ZoomOut => match ZOOMS.iter().position(|z| *z > seconds && *z < session) {
-                Some(step) => Zoom::Last(step),
-                None => Zoom::Session,
-            },
-            _ => Zoom::Run,
-        };
-        if !matches!(self.zoom, Zoom::Last(_)) {
-            self.until = None;
-        }
-    }
-
-    fn travel(&mut self, action: Action, state: &State) {
-        let shown = self.shown(state);
-        let Some(run) = self.run(shown) else { return };
-        let axis = self.window(shown, run, 1);
-        let now = shown.node_now(&run.node);
-        let first = now - shown.now.since(shown.opened);
-        let step = |length: Span, parts: u64| Span((length.0 / parts).max(1));
-        let moved = |at: Moment, by: Span| if action == Action::Earlier { at - by } else { at + by };
-        if let Some(cursor) = self.cursor {
-            self.cursor = Some(moved(cursor, step(axis.length(), STEPS * 3)).max(axis.from).min(axis.to));
-            return;
-        }
-        let until = moved(axis.to, step(axis.length(), STEPS)).max(first + step(axis.length(), 2));
-        self.until = (until < now.max(run.ended.map_or(axis.to, |_| now))).then_some(until);
-    }
-
     fn look_around(&mut self, action: Action, state: &State) {
-        let shown = self.shown(state);
-        let host = self.node(shown).and_then(|n| shown.nodes.get(n)).map(|n| &n.host);
-        let Some(mut glance) = self.glance else { return };
+        let reach = self.reach;
         match action {
-            Action::Scroll(lines) => glance.scroll_by(lines, host),
-            _ => glance.turn(),
+            Action::Scroll(lines) => self.sight.step(lines.into(), &reach),
+            Action::Page(pages) => self.sight.step(isize::from(pages) * reach.page as isize, &reach),
+            Action::First => self.sight.turn_to(false, &reach),
+            Action::Last => self.sight.turn_to(true, &reach),
+            Action::Expand if !reach.opens => self.said = Some("there is nothing to be opened".to_owned()),
+            Action::Expand => (self.sight.open, self.sight.scroll) = (!self.sight.open, 0),
+            Action::Filter => self.open(Dialog::Filter),
+            Action::Go => self.go(state),
+            _ => {
+                self.sight.section = Section::after(self.sight.section);
+                self.sight.at = None;
+            }
         }
-        self.glance = Some(glance);
     }
 
-    fn toggle_cursor(&mut self, state: &State) {
-        if self.cursor.take().is_some() {
+    /// Shows the time of the chosen entry on the live screen, under the cursor.
+    fn go(&mut self, state: &State) {
+        let Some((run, at)) = self.reach.goal else {
+            self.said = Some("this has no time of its own".to_owned());
             return;
-        }
-        let shown = self.shown(state);
-        let Some(run) = self.run(shown) else { return };
-        let axis = self.window(shown, run, 1);
-        let last = run.meters.first().and_then(|m| m.rate.last()).map_or(axis.to, |p| p.at);
-        self.cursor = Some(last.max(axis.from).min(axis.to));
+        };
+        self.show(Home::Live);
+        let run = run.filter(|run| *run < self.shown(state).runs.len());
+        (self.chosen, self.until, self.cursor) = (run.or(self.chosen), None, Some(at));
+        self.zoom = if run.is_some() { Zoom::Run } else { Zoom::Session };
     }
-}
-
-/// The next step of a scale of lengths that grows by a half or a third, so that a chart that fills does not shrink at every draw.
-fn round_up(length: Span) -> Span {
-    let mut step = SHORTEST.0;
-    let mut by_half = true;
-    while step < length.0 {
-        step += if by_half { step / 2 } else { step / 3 };
-        by_half = !by_half;
-    }
-    Span(step)
 }
 
 /// The finding that matters most: the worst that is open, else the latest.

@@ -6,6 +6,7 @@
 
 use std::io::{self, IsTerminal, Stdout, Write, stdout};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -27,6 +28,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Interval, interval};
 
 use super::ScreenError;
+use super::picture;
 use super::sgr::Classic;
 use crate::vocab::text::neutral;
 
@@ -61,6 +63,8 @@ pub(super) trait World {
     fn size(&self) -> (u16, u16);
     /// Names the terminal's window.
     fn title(&mut self, text: &str);
+    /// Writes a new file of this name and ending `.txt`, never over another one; gives its path.
+    fn keep(&mut self, name: &str, text: &str) -> io::Result<PathBuf>;
 }
 
 /// Gives the terminal back as it was: cooked, on its main screen, with its cursor. Does nothing when it was not taken; safe to
@@ -161,6 +165,10 @@ impl World for Tty {
         // A terminal that takes no title is no reason to stop.
         let _ = queue!(out, SetTitle(neutral(text)));
         let _ = out.flush();
+    }
+
+    fn keep(&mut self, name: &str, text: &str) -> io::Result<PathBuf> {
+        picture::keep(Path::new("."), name, text)
     }
 }
 

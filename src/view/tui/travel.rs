@@ -39,7 +39,7 @@ impl Screen {
             (_, None) => onsets.last(),
         };
         let Some((_, run, at)) = found.copied() else {
-            self.said = Some(if onsets.is_empty() { "nothing was found" } else { "no finding that way" });
+            self.said = Some(if onsets.is_empty() { "nothing was found" } else { "no finding that way" }.to_owned());
             return;
         };
         self.until = None;

@@ -47,7 +47,7 @@ fn rows(view: &View<'_>, (width, _): (u16, u16)) -> Rows {
         count.div_ceil(usize::from(inner / CELL)) as u16
     } else {
         let all = count.div_ceil(usize::from(inner - GUTTER).max(1)) as u16;
-        match shown.glance.section {
+        match shown.sight.section {
             Some(Section::Cpus) => all,
             Some(_) => 1,
             None => all.min(STRIP),

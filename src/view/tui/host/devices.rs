@@ -3,7 +3,7 @@
 use super::table::{Column, Table};
 use super::{Section, Shown};
 use crate::view::format;
-use crate::view::tui::pane::{Pane, Rows};
+use crate::view::tui::pane::{Pane, Rows, View};
 
 pub(super) const DISKS: Pane = Pane {
     rows: |view, (_, height)| DISK_TABLE.rows(Shown::of(view).as_ref(), height),
@@ -12,11 +12,11 @@ pub(super) const DISKS: Pane = Pane {
 
 pub(super) const NICS: Pane = Pane {
     rows: |view, (_, height)| {
-        let rows = NIC_TABLE.rows(Shown::of(view).as_ref(), height);
+        let rows = nics(view).rows(Shown::of(view).as_ref(), height);
         // What the others leave: the last pane takes no more than it needs.
         Rows { share: rows.share.saturating_sub(1), ..rows }
     },
-    draw: |view, area, brush| NIC_TABLE.draw(Shown::of(view).as_ref(), area, brush),
+    draw: |view, area, brush| nics(view).draw(Shown::of(view).as_ref(), area, brush),
 };
 
 const fn column(head: &'static str, width: u16, text: fn(&Shown<'_>, (&str, &str)) -> Option<String>) -> Column {
@@ -55,13 +55,43 @@ const NIC_TABLE: Table = Table {
     columns: &[
         column("rxMB/s", 9, |s, (key, _)| number(s, key, "rx")),
         column("txMB/s", 9, |s, (key, _)| number(s, key, "tx")),
-        column("%link", 7, |s, (key, _)| number(s, key, "link")),
-        column("link", 10, |s, (_, name)| s.host.link_speed(name).map(speed)),
-        column("err/s", 7, |s, (key, _)| number(s, key, "errors")),
-        column("drop/s", 8, |s, (key, _)| number(s, key, "drops")),
-        column("crc/s", 8, |s, (_, name)| number(s, &format!("link/{name}"), "crc")),
+        LINK[0],
+        LINK[1],
+        LINK[2],
+        LINK[3],
+        LINK[4],
     ],
 };
+
+/// The same with rates in the unit of the link's speed.
+const NIC_TABLE_IN_BITS: Table = Table {
+    columns: &[
+        column("rxMb/s", 9, |s, (key, _)| bits(s, key, "rx")),
+        column("txMb/s", 9, |s, (key, _)| bits(s, key, "tx")),
+        LINK[0],
+        LINK[1],
+        LINK[2],
+        LINK[3],
+        LINK[4],
+    ],
+    ..NIC_TABLE
+};
+
+const LINK: [Column; 5] = [
+    column("%link", 7, |s, (key, _)| number(s, key, "link")),
+    column("link", 10, |s, (_, name)| s.host.link_speed(name).map(speed)),
+    column("err/s", 7, |s, (key, _)| number(s, key, "errors")),
+    column("drop/s", 8, |s, (key, _)| number(s, key, "drops")),
+    column("crc/s", 8, |s, (_, name)| number(s, &format!("link/{name}"), "crc")),
+];
+
+fn nics(view: &View<'_>) -> &'static Table {
+    if view.screen.bits { &NIC_TABLE_IN_BITS } else { &NIC_TABLE }
+}
+
+fn bits(shown: &Shown<'_>, key: &str, row: &str) -> Option<String> {
+    shown.host.latest(key, row).map(|megabytes| format::number(megabytes * 8.0))
+}
 
 /// A link's speed as it is called.
 fn speed(megabits: f64) -> String {

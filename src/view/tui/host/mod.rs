@@ -15,14 +15,27 @@ mod devices;
 mod memory;
 mod table;
 
-use super::glance::{Glance, Section};
+use super::finding;
 use super::pane::{Pane, View};
+use super::sight::{Reach, Section, Sight};
 use crate::analysis::state::Host;
 use crate::view::theme::Role;
 use crate::vocab::moment::{Moment, Span};
 
-/// From top to bottom, between the finding and the footer.
-pub(super) const PANES: [Pane; 4] = [cpus::PANE, memory::PANE, devices::DISKS, devices::NICS];
+/// From top to bottom, between the header and the footer.
+pub(super) const PANES: [Pane; 5] = [finding::PANE, cpus::PANE, memory::PANE, devices::DISKS, devices::NICS];
+
+/// How far one can scroll: no further than there are things to be seen.
+pub(super) fn reach(view: &View<'_>, _: (u16, u16)) -> Reach {
+    let source = match view.screen.sight.section {
+        Some(Section::Cpus) => "cpu",
+        Some(Section::Disks) => "disk",
+        Some(Section::Nics) => "net",
+        None => return Reach::default(),
+    };
+    let count = Shown::of(view).map_or(0, |shown| shown.host.of_source(source).count());
+    Reach { last: count.saturating_sub(1), page: 10, ..Reach::default() }
+}
 
 /// Data that is older is not what is going on now.
 const STALE: Span = Span::seconds(3);
@@ -32,23 +45,24 @@ const STALE: Span = Span::seconds(3);
 struct Shown<'a> {
     host: &'a Host,
     now: Moment,
-    glance: Glance,
+    sight: &'a Sight,
 }
 
 impl<'a> Shown<'a> {
     fn of(view: &View<'a>) -> Option<Self> {
         let name = view.screen.node(view.state)?;
         let host = &view.state.nodes.get(name)?.host;
-        Some(Self { host, now: view.state.node_now(name), glance: view.screen.glance.unwrap_or_default() })
+        Some(Self { host, now: view.state.node_now(name), sight: &view.screen.sight })
     }
 
     fn is_wide(&self, section: Section) -> bool {
-        self.glance.section == Some(section)
+        self.sight.section == Some(section)
     }
 
     /// Lines of a part that are scrolled away, so that the last of so many still stand on so many lines.
     fn skipped(&self, section: Section, (all, lines): (usize, usize)) -> usize {
-        if self.is_wide(section) { self.glance.scroll.min(all.saturating_sub(lines)) } else { 0 }
+        let skipped = self.sight.at.unwrap_or(0).min(all.saturating_sub(lines));
+        if self.is_wide(section) { skipped } else { 0 }
     }
 
     /// How old a device's reading is, when it is too old, in words.

@@ -12,6 +12,7 @@ use crate::view::tui::pane::Rows;
 const AGE: u16 = 8;
 
 /// A column: its head, how wide it is, and the text of a device (key and name) in it.
+#[derive(Clone, Copy)]
 pub(super) struct Column {
     pub(super) head: &'static str,
     pub(super) width: u16,
@@ -33,19 +34,24 @@ impl Table {
     /// The devices that have a line, and how many are idle and gone.
     fn devices<'a>(&self, shown: &Shown<'a>) -> (Vec<&'a str>, usize, usize) {
         let order = shown.host.by_activity(self.source);
+        let listed = order.iter().map(String::as_str).filter(|name| shown.sight.lists(name));
         let (busy, idle): (Vec<&str>, Vec<&str>) =
-            order.iter().map(String::as_str).partition(|name| shown.host.activity(self.source, name) > 0.0);
+            listed.partition(|name| shown.host.activity(self.source, name) > 0.0);
         let gone = shown.host.of_source(self.source).filter(|(_, d)| d.gone.is_some()).count();
         let folded = idle.len();
         // With the room for itself it shows them all.
-        if shown.is_wide(self.section) { ([busy, idle].concat(), folded, gone) } else { (busy, folded, gone) }
+        if shown.is_wide(self.section) || !shown.sight.filter.is_empty() {
+            ([busy, idle].concat(), folded, gone)
+        } else {
+            (busy, folded, gone)
+        }
     }
 
     /// How high it wants to be.
     pub(super) fn rows(&self, shown: Option<&Shown<'_>>, height: u16) -> Rows {
         let Some(shown) = shown else { return Rows { least: 3, wish: 3, share: 1 } };
         let lines = self.devices(shown).0.len().min(1_000) as u16;
-        match shown.glance.section {
+        match shown.sight.section {
             Some(section) if section == self.section => {
                 Rows { least: 8, wish: (4 + lines).clamp(8, height.max(8)), share: 8 }
             }
@@ -63,7 +69,9 @@ impl Table {
         };
         let (devices, idle, gone) = self.devices(shown);
         let leaves = shown.host.total_of(self.source);
-        let mut right = vec![format!("{idle} idle")];
+        let filter = &shown.sight.filter;
+        let mut right = if filter.is_empty() { vec![] } else { vec![format!("those with \"{filter}\"")] };
+        right.push(format!("{idle} idle"));
         right.extend((gone > 0).then(|| format!("{gone} gone")));
         right.push("+ in the total".to_owned());
         let inner = brush.frame(area, shown.frame(self.section), (self.title, &right.join(", ")));

@@ -16,6 +16,7 @@ use crate::vocab::order::Command;
 struct Script {
     inputs: VecDeque<Input>,
     titles: Vec<String>,
+    kept: Vec<(String, String)>,
 }
 
 impl World for Script {
@@ -37,6 +38,11 @@ impl World for Script {
     fn title(&mut self, text: &str) {
         self.titles.push(text.to_owned());
     }
+
+    fn keep(&mut self, name: &str, text: &str) -> std::io::Result<std::path::PathBuf> {
+        self.kept.push((name.to_owned(), text.to_owned()));
+        Ok(format!("{name}.txt").into())
+    }
 }
 
 struct Played {
@@ -44,6 +50,7 @@ struct Played {
     commands: Vec<Command>,
     shown: String,
     titles: Vec<String>,
+    kept: Vec<(String, String)>,
 }
 
 fn client(story: &story::Story, live: bool) -> (Client, Sender<Heard>, Receiver<Command>) {
@@ -62,11 +69,11 @@ fn play(story: &story::Story, is_live: bool, inputs: &[Input]) -> Played {
         let mut live = live(State::default(), "default", Glyphs::Braille);
         live.title = Some("shakedown".to_owned());
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
-        let mut script = Script { inputs: inputs.iter().copied().collect(), titles: vec![] };
+        let mut script = Script { inputs: inputs.iter().copied().collect(), titles: vec![], kept: vec![] };
         let how = live.follow(&mut terminal, &mut script, &mut client).await;
         drop(sender);
         let commands = std::iter::from_fn(|| asked.try_recv().ok()).collect();
-        Played { how, commands, shown: text(terminal.backend().buffer()), titles: script.titles }
+        Played { how, commands, shown: text(terminal.backend().buffer()), titles: script.titles, kept: script.kept }
     })
 }
 
@@ -127,6 +134,29 @@ fn a_remark_is_typed_and_sent() {
 }
 
 #[test]
+fn a_picture_is_kept_with_whose_and_when_it_is_and_the_footer_says_where() {
+    let played = play(&story::collapsed("node07"), true, &[press('f'), press('s'), Input::Gone]);
+    let [(name, text)] = &played.kept[..] else { panic!("{:?}", played.kept) };
+    assert_eq!(name, "node07-standard-20260301T112903-findings-113058");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("shakedown 0.1.0, session node07-standard-20260301T112903"));
+    assert_eq!(lines.next(), Some("host node07, Acme R640, serial 7K2X9Q1"));
+    assert_eq!(lines.next(), Some("taken at 2026-03-01 11:30:58 UTC, 01:55 into the session"));
+    assert!(text.contains("COLLAPSE") && text.lines().all(|l| l.trim_end() == l), "{text}");
+    let said = "picture in node07-standard-20260301T112903-findings-113058.txt";
+    assert!(played.shown.contains(said), "{}", played.shown);
+}
+
+#[test]
+fn a_picture_is_written_over_no_other_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let keep = |text| super::super::picture::keep(directory.path(), "a", text).unwrap();
+    let paths = [keep("one"), keep("two")];
+    assert_eq!(paths.clone().map(|p| std::fs::read_to_string(p).unwrap()), ["one", "two"]);
+    assert!(paths[1].ends_with("a-2.txt"));
+}
+
+#[test]
 fn the_end_is_drawn_and_named() {
     let played = play(&story::ended("node07"), true, &[Input::Resize, press('j'), Input::Gone]);
     assert!(played.shown.contains("the session is over, q leaves"), "{}", played.shown);
@@ -142,7 +172,7 @@ fn a_record_that_breaks_off_is_said_to() {
         drop(sender);
         let mut live = live(State::default(), "default", Glyphs::Braille);
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
-        let mut script = Script { inputs: [press('j'), press('j'), Input::Gone].into(), titles: vec![] };
+        let mut script = Script { inputs: [press('j'), press('j'), Input::Gone].into(), titles: vec![], kept: vec![] };
         live.follow(&mut terminal, &mut script, &mut client).await;
         assert!(text(&drawn(&mut live, (80, 24))).contains("rec CUT OFF"));
     });
@@ -178,7 +208,7 @@ fn replayed(story: &story::Story, inputs: &[Input]) -> (Pace, String) {
         let mut live = live(State::default(), "default", Glyphs::Braille);
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         let inputs = inputs.iter().copied().chain([Input::Resize, press('+'), Input::Gone]).collect();
-        let mut script = Script { inputs, titles: vec![] };
+        let mut script = Script { inputs, titles: vec![], kept: vec![] };
         live.follow(&mut terminal, &mut script, &mut client).await;
         drop(telling);
         (*paced.borrow(), text(terminal.backend().buffer()))
@@ -207,7 +237,8 @@ fn findings_are_gone_to_in_the_order_of_their_onsets() {
     for _ in 0..onsets.len() {
         live.screen.key(key(KeyCode::Char(']')), &live.state);
     }
-    assert_eq!((live.screen.cursor, live.screen.said), (onsets.iter().max().copied(), Some("no finding that way")));
+    assert_eq!(live.screen.cursor, onsets.iter().max().copied());
+    assert_eq!(live.screen.said.as_deref(), Some("no finding that way"));
     for _ in 0..onsets.len() {
         live.screen.key(key(KeyCode::Char('[')), &live.state);
     }

@@ -1,6 +1,6 @@
 //! The host screen.
 
-use super::super::glance::Section;
+use super::super::sight::{Home, Section};
 use super::machine::Machine;
 use super::screens::{SMALL, snapshot};
 use super::*;
@@ -15,7 +15,7 @@ fn opened(state: State, theme: &str, glyphs: Glyphs) -> Live {
 }
 
 fn press(live: &mut Live, code: KeyCode) {
-    live.screen.key(key(code), &live.state);
+    live.press(key(code), SMALL);
 }
 
 fn small() -> State {
@@ -86,18 +86,18 @@ fn a_section_gets_the_room_and_scrolls_to_its_end_and_no_further() {
     let shown = text(&drawn(&mut live, SMALL));
     assert!(!shown.contains("CPUs a cell") && shown.contains(" 420 "), "every CPU has its cell\n{shown}");
     press(&mut live, KeyCode::Tab);
-    assert_eq!(live.screen.glance.and_then(|g| g.section), Some(Section::Disks));
+    assert_eq!(live.screen.sight.section, Some(Section::Disks));
     snapshot("host-disks", &text(&drawn(&mut live, SMALL)));
     for _ in 0..30 {
         press(&mut live, KeyCode::PageDown);
     }
     let shown = text(&drawn(&mut live, SMALL));
     assert!(shown.contains("+sdz ") && shown.matches("more below").count() == 1, "{shown}");
-    let end = live.screen.glance;
+    let end = live.screen.sight.clone();
     press(&mut live, KeyCode::Char('j'));
-    assert_eq!(live.screen.glance, end);
+    assert_eq!(live.screen.sight, end);
     press(&mut live, KeyCode::Char('k'));
-    assert_ne!(live.screen.glance, end);
+    assert_ne!(live.screen.sight, end);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn the_screen_opens_and_closes_and_keeps_everything_else() {
     let help = text(&drawn(&mut live, SMALL));
     assert!(help.contains("give the room to the CPUs"), "{help}");
     press(&mut live, KeyCode::Esc);
-    assert!(live.screen.glance.is_some(), "closing the help leaves the screen below open");
+    assert_eq!(live.screen.home, Home::Host, "closing the help leaves the screen below open");
 }
 
 #[test]

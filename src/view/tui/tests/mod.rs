@@ -3,6 +3,7 @@
 mod follow;
 mod host;
 mod machine;
+mod pages;
 mod screens;
 mod story;
 

@@ -101,7 +101,7 @@ fn the_help_lists_every_key_of_the_screen() {
     let mut live = live(story::running("node07").state(), "default", Glyphs::Braille);
     live.screen.dialog = Dialog::Help;
     let shown = text(&drawn(&mut live, SMALL));
-    for key in keys::KEYS.iter().filter(|k| k.place == keys::Place::Screen) {
+    for key in keys::of(keys::Place::Screen) {
         assert!(shown.contains(key.name) && shown.contains(key.does), "{} is not in\n{shown}", key.name);
     }
     snapshot("help", &shown);
@@ -199,7 +199,9 @@ fn a_frozen_view_shows_what_was_known() {
     assert!(shown.contains("FROZEN") && shown.contains("no findings"), "{shown}");
     live.screen.key(key(KeyCode::Char(' ')), &live.state);
     assert!(text(&drawn(&mut live, SMALL)).contains("COLLAPSE"));
-    let view = crate::view::tui::pane::View::new(&live.state, &live.screen, &live.zone);
+    let outlook = crate::view::tui::outlook::Outlook::default();
+    let signs = live.look.signs();
+    let view = crate::view::tui::pane::View::new((&live.state, &outlook), &live.screen, &live.zone, signs);
     assert_eq!(view.finding().map(|f| f.id), Some(1));
 }
 

@@ -1,0 +1,65 @@
+//! What is reckoned of a session and not only read from it: the verdict so far, and the comparison with its references. Reckoned anew
+//! when something that it depends on has happened, and not at every frame.
+
+use crate::analysis::compare::{Comparison, Machine, compare};
+use crate::analysis::reference;
+use crate::analysis::state::State;
+use crate::analysis::verdict::{SoFar, so_far};
+use crate::vocab::finding::Severity;
+
+/// As often as any of these changes, there is something new to be reckoned.
+type Mark = (u64, usize, usize, usize, u64, bool);
+
+/// What is reckoned of a session.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outlook {
+    mark: Option<Mark>,
+    pub(super) so_far: SoFar,
+    /// The session beside its references; none where the plan has none.
+    pub(super) comparison: Option<Comparison>,
+    /// References that cannot be compared with, and why.
+    pub(super) missing: Vec<String>,
+}
+
+impl Outlook {
+    /// Brings it up to a state.
+    pub(super) fn look(&mut self, state: &State) {
+        let mark = mark(state);
+        if self.mark == Some(mark) {
+            return;
+        }
+        *self = Self { mark: Some(mark), ..Self::default() };
+        let Some(opening) = &state.opening else { return };
+        self.so_far = so_far(&opening.plan, state);
+        let mut machines: Vec<Machine> = Vec::new();
+        for name in opening.plan.references.keys() {
+            match opening.plan.reference(name) {
+                Ok(profile) => machines.push(machine(name, profile.into_owned(), Vec::new())),
+                Err(why) => self.missing.push(why),
+            }
+        }
+        if machines.is_empty() {
+            return;
+        }
+        machines.extend(state.nodes.keys().map(|node| {
+            let here = state.findings.values().filter(|f| state.found_on.get(&f.id) == Some(node));
+            let found = here.filter(|f| f.severity >= Severity::Warn).map(|f| f.sentence.clone()).collect();
+            machine(&node.to_string(), reference::profile(state, node), found)
+        }));
+        self.comparison = Some(compare(machines, false));
+    }
+}
+
+fn machine(name: &str, profile: crate::vocab::reference::Profile, findings: Vec<String>) -> Machine {
+    Machine { name: name.to_owned(), profile, findings }
+}
+
+fn mark(state: &State) -> Mark {
+    let iterations = state.runs.iter().map(|run| run.done.len()).sum();
+    let over = state.runs.iter().filter(|run| run.is_over()).count();
+    let closed = state.findings.values().filter(|f| f.closed.is_some()).count();
+    // Each saying of a finding that matters to a verdict makes it worse.
+    let weight: u64 = state.findings.values().map(|f| 1 + f.severity as u64).sum();
+    let opened = state.opening.as_ref().map_or(0, |o| 1 + o.session.len() as u64);
+    (weight, iterations, over, closed + state.nodes.len(), opened + state.lost, state.verdict.is_some())
+}

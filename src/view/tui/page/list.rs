@@ -1,0 +1,222 @@
+//! Lists: entries in lines, one of them chosen, and what is to be said of it below. One that has nothing to be said below is a text, which
+//! is scrolled.
+
+use ratatui::layout::Rect;
+
+use crate::view::format;
+use crate::view::theme::Role;
+use crate::view::tui::look::{Brush, Signs};
+use crate::view::tui::pane::{Rows, View};
+use crate::view::tui::sight::Reach;
+use crate::vocab::moment::Moment;
+
+/// A piece of a line: a text, its role, and the columns that it has; 0 are as many as it needs.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    pub(super) role: Role,
+    pub(super) columns: u16,
+}
+
+/// From left to right.
+pub(super) type Pieces = Vec<Piece>;
+
+/// A piece with so many columns, a blank at its end among them.
+pub(super) fn piece(text: impl Into<String>, role: Role, columns: u16) -> Piece {
+    Piece { text: text.into(), role, columns }
+}
+
+/// A number, which ends where its columns do.
+pub(super) fn number(text: &str, role: Role, columns: u16) -> Piece {
+    piece(format::right(text, usize::from(columns.saturating_sub(1))), role, columns)
+}
+
+/// An entry.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Item {
+    pub(super) line: Pieces,
+    /// Its place in what the list is made of; none for a head between entries.
+    pub(super) of: Option<usize>,
+    /// Its run, by its place in the session, and its time on the run's node, where it has them.
+    pub(super) goal: Option<(Option<usize>, Moment)>,
+}
+
+/// What an entry is drawn with.
+pub(super) struct Room {
+    pub(super) width: u16,
+    pub(super) signs: &'static Signs,
+}
+
+/// A list.
+pub(super) struct List {
+    /// What stands at both ends of the frame.
+    pub(super) title: fn(&View<'_>) -> (String, String),
+    /// The heads of the columns; empty for a text.
+    pub(super) heads: fn(&Room) -> Pieces,
+    pub(super) items: fn(&View<'_>, &Room) -> Vec<Item>,
+    /// What is to be said of an entry, in lines; none for a text.
+    pub(super) detail: Option<fn(&View<'_>, usize, &Room) -> Vec<Pieces>>,
+    /// What an empty list says.
+    pub(super) empty: fn(&View<'_>) -> String,
+    /// The entry that is chosen while nobody has chosen one, of so many.
+    pub(super) rest: fn(&View<'_>, &[Item]) -> usize,
+}
+
+/// Lines around what is inside the frame: the header, the footer, and the frame itself.
+const AROUND: u16 = 4;
+
+impl List {
+    /// The entries that the filter lets through.
+    fn items(&self, view: &View<'_>, room: &Room) -> Vec<Item> {
+        let mut items = (self.items)(view, room);
+        let sight = &view.screen.sight;
+        let text = |item: &Item| item.line.iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join(" ");
+        items.retain(|item| (self.detail.is_some() && item.of.is_none()) || sight.lists(&text(item)));
+        items
+    }
+
+    /// The places of the entries that can be chosen, heads left out.
+    fn choices(&self, items: &[Item]) -> Vec<usize> {
+        (0..items.len()).filter(|i| self.detail.is_none() || items[*i].of.is_some()).collect()
+    }
+
+    /// The place of the chosen entry among all of them.
+    fn chosen(&self, view: &View<'_>, items: &[Item]) -> Option<usize> {
+        let choices = self.choices(items);
+        let at = view.screen.sight.at.unwrap_or_else(|| (self.rest)(view, items));
+        choices.get(at.min(choices.len().saturating_sub(1))).copied()
+    }
+
+    /// How far one can go here on a screen of this size.
+    pub(super) fn reach(&self, view: &View<'_>, (width, height): (u16, u16)) -> Reach {
+        let room = Room { width: width.saturating_sub(4), signs: view.signs };
+        let items = self.items(view, &room);
+        let count = self.choices(&items).len();
+        let lines = usize::from(height.saturating_sub(AROUND));
+        let chosen = self.chosen(view, &items);
+        let goal = chosen.and_then(|i| items[i].goal);
+        let opens = self.detail.is_some() && count > 0;
+        let (last, page) = match self.detail {
+            None => (count.saturating_sub(lines), lines.saturating_sub(1)),
+            Some(detail) if view.screen.sight.open => {
+                let of = chosen.and_then(|i| items[i].of);
+                let all = of.map_or(0, |of| detail(view, of, &room).len());
+                (all.saturating_sub(lines), lines.saturating_sub(1))
+            }
+            Some(_) => (count.saturating_sub(1), lines / 2),
+        };
+        Reach { last, rest: (self.rest)(view, &items).min(last), page: page.max(1), goal, opens }
+    }
+
+    /// How high the list wants to be.
+    pub(super) fn rows(&self, view: &View<'_>, (width, height): (u16, u16)) -> Rows {
+        let body = height.saturating_sub(2);
+        let Some(detail) = self.detail else { return Rows { least: 5, wish: body, share: 1 } };
+        let room = Room { width: width.saturating_sub(4), signs: view.signs };
+        let items = self.items(view, &room);
+        let below = self.chosen(view, &items).and_then(|i| items[i].of).map_or(0, |of| detail(view, of, &room).len());
+        if items.is_empty() {
+            return Rows { least: 5, wish: body, share: 1 };
+        }
+        if view.screen.sight.open {
+            return Rows::default();
+        }
+        let head = u16::from(!(self.heads)(&room).is_empty());
+        let most = (body / 2).max(body.saturating_sub(below.min(1_000) as u16 + 2));
+        Rows { least: 5, wish: (items.len().min(1_000) as u16 + head + 2).min(most), share: 0 }
+    }
+
+    /// How high it wants to be below the list.
+    pub(super) fn rows_below(&self, view: &View<'_>, (width, _): (u16, u16)) -> Rows {
+        let any = !self.items(view, &Room { width: width.saturating_sub(4), signs: view.signs }).is_empty();
+        if any { Rows { least: 5, wish: 5, share: 1 } } else { Rows::default() }
+    }
+
+    /// Paints the list.
+    pub(super) fn draw(&self, view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
+        let room = Room { width: area.width.saturating_sub(4), signs: view.signs };
+        let (left, right) = (self.title)(view);
+        let filter = &view.screen.sight.filter;
+        let left = if filter.is_empty() { left } else { format!("{left}, those with \"{filter}\"") };
+        let mut inner = brush.frame(area, Role::Frame, (&left, &right));
+        let items = self.items(view, &room);
+        if items.is_empty() {
+            let text = if filter.is_empty() { (self.empty)(view) } else { format!("nothing here has \"{filter}\"") };
+            let lines = format::wrap(&text, usize::from(room.width));
+            for (y, line) in (inner.y..inner.bottom()).zip(&lines) {
+                brush.text((inner.x + 1, y), line, Role::Dim, room.width);
+            }
+            return;
+        }
+        let heads = (self.heads)(&room);
+        if !heads.is_empty() && inner.height > 2 {
+            line(&heads, (inner.x + 1, inner.y), room.width, brush);
+            inner = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
+        }
+        let lines = usize::from(inner.height);
+        let chosen = self.chosen(view, &items).unwrap_or(0);
+        // A text begins with its first line; of a list the chosen entry stands in the middle where there is more on both sides.
+        let first = if self.detail.is_some() { chosen.saturating_sub(lines / 2) } else { chosen };
+        let skipped = first.min(items.len().saturating_sub(lines));
+        for (y, (place, item)) in (inner.y..inner.bottom()).zip(items.iter().enumerate().skip(skipped)) {
+            if self.detail.is_some() && place == chosen {
+                brush.ground(Rect::new(inner.x, y, inner.width, 1), Role::GroundSelect);
+                // The ground alone is no sign where there is no colour.
+                brush.sign(inner.x, y, room.signs.run, Role::Active);
+            }
+            line(&item.line, (inner.x + 1, y), room.width, brush);
+        }
+        more(inner, items.len().saturating_sub(skipped + lines), "", brush);
+    }
+
+    /// Paints what is to be said of the chosen entry.
+    pub(super) fn draw_below(&self, view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
+        let Some(detail) = self.detail else { return };
+        let room = Room { width: area.width.saturating_sub(4), signs: view.signs };
+        let items = self.items(view, &room);
+        let sight = &view.screen.sight;
+        let (role, right) = if sight.open { (Role::FrameFocus, "Esc closes") } else { (Role::Frame, "") };
+        let inner = brush.frame(area, role, ("", right));
+        let Some(of) = self.chosen(view, &items).and_then(|i| items[i].of) else { return };
+        let lines = detail(view, of, &room);
+        let height = usize::from(inner.height);
+        let skipped = if sight.open { sight.scroll.min(lines.len().saturating_sub(height)) } else { 0 };
+        for (y, pieces) in (inner.y..inner.bottom()).zip(lines.iter().skip(skipped)) {
+            line(pieces, (inner.x + 1, y), room.width, brush);
+        }
+        let hint = if sight.open { "" } else { ", Enter shows them" };
+        more(inner, lines.len().saturating_sub(skipped + height), hint, brush);
+    }
+}
+
+fn more(inner: Rect, hidden: usize, hint: &str, brush: &mut Brush<'_>) {
+    if hidden > 0 && inner.height > 0 {
+        brush.text_before(inner.right(), inner.bottom(), &format!(" {hidden} more below{hint} "), Role::Dim);
+    }
+}
+
+/// Paints a line of pieces within so many columns.
+fn line(pieces: &[Piece], (mut x, y): (u16, u16), columns: u16, brush: &mut Brush<'_>) {
+    let end = x + columns;
+    for piece in pieces {
+        let left = end.saturating_sub(x);
+        if left == 0 {
+            break;
+        }
+        let wanted = if piece.columns == 0 { format::width(&piece.text) as u16 } else { piece.columns };
+        // The blank between two columns stays blank.
+        let shown = if piece.columns > 1 { wanted - 1 } else { wanted };
+        brush.text((x, y), &piece.text, piece.role, shown.min(left));
+        x += wanted.min(left);
+    }
+}
+
+/// A heading and a text below it, broken into lines of so many columns.
+pub(super) fn paragraph(heading: &str, text: &str, role: Role, room: &Room) -> Vec<Pieces> {
+    const HEADING: u16 = 11;
+    let columns = usize::from(room.width.saturating_sub(HEADING));
+    let lines = format::wrap(text, columns).into_iter().enumerate();
+    lines
+        .map(|(i, line)| vec![piece(if i == 0 { heading } else { "" }, Role::Title, HEADING), piece(line, role, 0)])
+        .collect()
+}
