@@ -89,6 +89,9 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
     if let Some((name, roof)) = plan.roofs.iter().find(|(_, roof)| roof.value <= 0.0) {
         return Err(format!("roofs.{name}: `{roof}` is no roof; expected more than nothing"));
     }
+    if let Some((path, why)) = plan.ordered.as_ref().and_then(|ordered| ordered.fault()) {
+        return Err(format!("ordered{}{path}: {why}", if path.is_empty() { "" } else { "." }));
+    }
     for (i, check) in plan.checks.iter().enumerate() {
         for (field, limit) in [("at_least", &check.at_least), ("at_most", &check.at_most)] {
             let share = limit.as_ref().and_then(Limit::share);
@@ -103,6 +106,9 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
             && !(0.0..=1.0).contains(&q)
         {
             return Err(format!("checks[{i}].statistic: `{q}` is no quantile; expected a number from 0 to 1, as 0.05"));
+        }
+        if let Some(why) = check.clause_fault() {
+            return Err(format!("checks[{i}].clause: {why}"));
         }
         let run = check.of.split('.').next().unwrap_or_default();
         if run != "*" && !plan.runs.iter().any(|r| &*r.name.0 == run) {
