@@ -37,7 +37,7 @@ impl Spelling {
     /// a ratio.
     #[must_use]
     pub fn worth(self, unit: Unit) -> Option<f64> {
-        match (seconds(self.unit), seconds(unit)) {
+        match (nanoseconds(self.unit), nanoseconds(unit)) {
             (Some(own), Some(other)) => Some(self.factor * own / other),
             _ if self.unit == unit || (self.word.is_empty() && unit == Unit::Ratio) => Some(self.factor),
             _ => None,
@@ -56,13 +56,13 @@ fn all() -> impl Iterator<Item = (&'static str, Unit, f64)> {
     SPELLINGS.iter().copied().chain(bytes.map(|(word, factor)| (*word, Unit::Bytes, *factor)))
 }
 
-/// Seconds in a unit of time; none for another dimension.
-fn seconds(unit: Unit) -> Option<f64> {
+/// Nanoseconds in a unit of time, so that every ratio is a whole number or one by it; none for another dimension.
+fn nanoseconds(unit: Unit) -> Option<f64> {
     match unit {
-        Unit::Seconds => Some(1.0),
-        Unit::Milliseconds => Some(1e-3),
-        Unit::Microseconds => Some(1e-6),
-        Unit::Nanoseconds => Some(1e-9),
+        Unit::Seconds => Some(1e9),
+        Unit::Milliseconds => Some(1e6),
+        Unit::Microseconds => Some(1e3),
+        Unit::Nanoseconds => Some(1.0),
         _ => None,
     }
 }

@@ -109,7 +109,7 @@ fn rounding_is_a_step_or_decimals_and_never_guessed() {
         ("12 decimals", "0 to 9"),
     ] {
         let error = step(wrong).unwrap_err();
-        assert!(error.starts_with("dir/l.csv:2:35: rounding: ") && error.contains(words), "{error}");
+        assert!(error.starts_with("dir/l.csv:2:32: rounding: ") && error.contains(words), "{error}");
     }
 }
 

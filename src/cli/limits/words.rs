@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::vocab::check::{Basis, Decide, Limit, Missed, Statistic, Step};
-use crate::vocab::spelling::Spelling;
+use crate::vocab::spelling::{Spelling, plain};
 use crate::vocab::unit::{Quantity, Unit};
 
 /// On which side of a limit the good values are.
@@ -114,7 +114,8 @@ pub(super) fn limit(
     let word = if text.contains('%') { "%" } else { unit };
     let spelling: Spelling = word.parse().map_err(|why| ("unit", unknown_unit(word, why)))?;
     let worth = spelling.worth(counts).ok_or_else(|| ("unit", other_dimension(spelling, figure, counts)))?;
-    Ok(Read::Fixed(spelling, Quantity::new(value * worth, counts)))
+    let value = if worth == 1.0 { value } else { plain(value * worth) };
+    Ok(Read::Fixed(spelling, Quantity::new(value, counts)))
 }
 
 fn share(percent: f64, of: &str) -> Result<Limit, String> {
