@@ -10,6 +10,7 @@ use super::fact::Fact;
 use super::hardware::{Controller, DiskItem, Module, NicItem};
 use super::node::Inventory;
 use super::size::ByteSize;
+use super::text::wide;
 use super::unit::{Quantity, Unit};
 
 /// What was ordered.
@@ -153,14 +154,11 @@ impl FromStr for LinkSpeed {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let quantity: Quantity = text.parse()?;
+        let wrong = || format!("`{text}` is no speed of a link; expected one such as 25 Gbit/s");
+        let quantity: Quantity = text.parse().map_err(|why| wide(text).map_or_else(wrong, |_| why))?;
         let megabits = quantity.value * 8.0;
         let is_speed = quantity.unit == Unit::MegabytesPerSecond && (1.0..4e9).contains(&megabits);
-        if is_speed {
-            Ok(Self(megabits.round() as u32))
-        } else {
-            Err(format!("`{text}` is no speed of a link; expected one such as 25 Gbit/s"))
-        }
+        if is_speed { Ok(Self(megabits.round() as u32)) } else { Err(wrong()) }
     }
 }
 
