@@ -9,7 +9,7 @@ use crate::vocab::ordered::Ordered;
 use crate::vocab::text::neutral;
 
 /// Deeper things stand on one line.
-const DEPTH: usize = 3;
+const DEPTH: usize = 2;
 
 /// The block for what was found, and why something of this node is not in it.
 ///

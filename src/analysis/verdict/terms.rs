@@ -75,15 +75,15 @@ mod tests {
     use crate::vocab::figure::Figure;
     use crate::vocab::verdict::{Decision, Line};
 
-    fn clause(unit: &str, rounding: Option<f64>) -> Option<Clause> {
+    fn clause(unit: &str, rounding: Option<f64>) -> Clause {
         let row = "l.csv:2".to_owned();
-        Some(Clause { name: "4.2".to_owned(), row, unit: unit.parse().ok(), rounding: rounding.map(Step) })
+        Clause { name: "4.2".to_owned(), row, unit: unit.parse().ok(), rounding: rounding.map(Step) }
     }
 
     /// The line of a figure that came to these values, at least so much in a unit of the contract.
     fn judged(values: &[f64], (limit, unit): (f64, &str), rounding: Option<f64>, statistic: Statistic) -> Line {
         let clause = clause(unit, rounding);
-        let worth = clause.as_ref().and_then(|c| c.unit?.worth(Unit::MegabytesPerSecond)).unwrap_or(1.0);
+        let worth = clause.unit.and_then(|unit| unit.worth(Unit::MegabytesPerSecond)).unwrap_or(1.0);
         let at_least = if statistic.is_spread() {
             Limit::Absolute(Quantity::new(limit, Unit::Percent))
         } else {
@@ -93,7 +93,7 @@ mod tests {
             at_least: Some(at_least),
             statistic,
             decide: Some(Decide::Point),
-            clause,
+            clause: Some(clause),
             why: "agreed".to_owned(),
             ..Check::new("r.mb_per_s")
         };

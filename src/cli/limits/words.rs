@@ -112,7 +112,7 @@ pub(super) fn limit(
         return share(value, rest).map(Read::Share).map_err(|why| (column, why));
     }
     let word = if text.contains('%') { "%" } else { unit };
-    let spelling: Spelling = word.parse().map_err(|why| ("unit", unknown_unit(word, why)))?;
+    let spelling: Spelling = word.parse().map_err(|why: String| ("unit", unknown_unit(word, &why)))?;
     let worth = spelling.worth(counts).ok_or_else(|| ("unit", other_dimension(spelling, figure, counts)))?;
     let value = if worth == 1.0 { value } else { plain(value * worth) };
     Ok(Read::Fixed(spelling, Quantity::new(value, counts)))
@@ -137,7 +137,7 @@ fn share(percent: f64, of: &str) -> Result<Limit, String> {
     }
 }
 
-fn unknown_unit(word: &str, why: String) -> String {
+fn unknown_unit(word: &str, why: &str) -> String {
     let other_case = Spelling::words().find(|known| known.eq_ignore_ascii_case(word));
     let meant = meant(other_case.or_else(|| nearest(word, Spelling::words().filter(|known| !known.is_empty()))));
     format!("{why}; {meant}expected one such as MB/s, MiB/s, GFLOPS, IOPS, us, ms, s, %")

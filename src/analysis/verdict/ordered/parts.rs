@@ -16,7 +16,7 @@ const DISK_SIZE: f64 = 0.99;
 const REVISION: usize = 4;
 
 /// Holds kinds against parts and gives each kind its line.
-fn put<K, P>(page: &mut Page<'_>, of: &str, kinds: &[K], parts: &[(String, P)], words: Words<'_, K, P>) {
+fn put<K, P>(page: &mut Page<'_>, of: &str, kinds: &[K], parts: &[(String, P)], words: &Words<'_, K, P>) {
     let kind = |kind: &K| Kind {
         count: (words.count)(kind),
         fits: parts.iter().map(|(_, part)| (words.fit)(kind, part)).collect(),
@@ -69,7 +69,7 @@ pub(super) fn modules(page: &mut Page<'_>, kinds: &[Modules], found: &crate::voc
         fit: |kind, module: &&Module| module_fit(kind, module),
         blind: Some(why.as_str()).filter(|why| !why.is_empty()),
     };
-    put(page, "memory.modules", kinds, &parts, words);
+    put(page, "memory.modules", kinds, &parts, &words);
 }
 
 fn module_fit(kind: &Modules, module: &Module) -> Fit {
@@ -102,7 +102,7 @@ pub(super) fn disks(page: &mut Page<'_>, kinds: &[Disks], node: &Inventory) {
         fit: |kind, disk: &&DiskItem| disk_fit(kind, disk),
         blind: None,
     };
-    put(page, "disks", kinds, &parts, words);
+    put(page, "disks", kinds, &parts, &words);
 }
 
 fn disk_fit(kind: &Disks, disk: &DiskItem) -> Fit {
@@ -137,7 +137,7 @@ pub(super) fn nics(page: &mut Page<'_>, kinds: &[Nics], node: &Inventory) {
         fit: |kind, nic: &&NicItem| nic_fit(kind, nic),
         blind: None,
     };
-    put(page, "nics", kinds, &parts, words);
+    put(page, "nics", kinds, &parts, &words);
 }
 
 fn nic_fit(kind: &Nics, nic: &NicItem) -> Fit {
@@ -159,6 +159,15 @@ struct Drive<'a> {
     fields: BTreeMap<&'a str, &'a str>,
 }
 
+/// What the conditions tell of a controller.
+#[derive(Default)]
+struct Told<'a> {
+    /// How many conditions there are of it.
+    count: usize,
+    model: Option<&'a str>,
+    drives: BTreeMap<&'a str, Drive<'a>>,
+}
+
 pub(super) fn raid(page: &mut Page<'_>, kinds: &[Raid], conditions: &Conditions) {
     let (parts, mute) = drives(conditions);
     let none = "no tool of a RAID controller has answered; install storcli, perccli, MegaCli or ssacli, and run shakedown as root";
@@ -176,7 +185,7 @@ pub(super) fn raid(page: &mut Page<'_>, kinds: &[Raid], conditions: &Conditions)
         fit: |kind, drive: &Drive<'_>| drive_fit(kind, drive),
         blind: if nothing_told { Some(none) } else { mute.as_deref() },
     };
-    put(page, "raid", kinds, &parts, words);
+    put(page, "raid", kinds, &parts, &words);
 }
 
 fn drive_fit(kind: &Raid, drive: &Drive<'_>) -> Fit {
@@ -208,26 +217,27 @@ fn numbered(name: &str) -> Option<(u32, &str)> {
 /// The virtual drives by name; and why a controller told nothing, where one did not: of it there is a model only, which then says why.
 fn drives(conditions: &Conditions) -> (Vec<(String, Drive<'_>)>, Option<&str>) {
     const FIELDS: [&str; 5] = ["state", "level", "policy", "read_ahead", "disk_cache"];
-    let mut controllers: BTreeMap<u32, (Vec<&str>, Option<&str>, BTreeMap<&str, Drive<'_>>)> = BTreeMap::new();
+    let mut controllers: BTreeMap<u32, Told<'_>> = BTreeMap::new();
     for (name, value) in &conditions.0 {
         let Some((number, rest)) = numbered(name) else { continue };
-        let (told, model, drives) = controllers.entry(number).or_default();
-        told.push(rest);
+        let told = controllers.entry(number).or_default();
+        told.count += 1;
         let drive = rest.strip_prefix("vd").and_then(|rest| {
             let field = FIELDS.into_iter().find(|field| rest.ends_with(&format!("_{field}")))?;
             Some((&rest[..rest.len() - field.len() - 1], field))
         });
         match drive {
-            Some((id, field)) => _ = drives.entry(id).or_default().fields.insert(field, value),
-            None if rest == "model" => *model = Some(value),
+            Some((id, field)) => _ = told.drives.entry(id).or_default().fields.insert(field, value),
+            None if rest == "model" => told.model = Some(value),
             None => {}
         }
     }
-    let mute = controllers.values().find(|(told, ..)| told[..] == ["model"]).and_then(|(_, model, _)| *model);
-    let parts = controllers.into_iter().flat_map(|(number, (_, model, drives))| {
-        drives.into_iter().map(move |(id, drive)| {
-            (format!("drive {id} of controller {number}"), Drive { controller: model, ..drive })
-        })
+    let mute = controllers.values().find(|told| told.count == 1).and_then(|told| told.model);
+    let parts = controllers.into_iter().flat_map(|(number, told)| {
+        let named = move |(id, drive)| {
+            (format!("drive {id} of controller {number}"), Drive { controller: told.model, ..drive })
+        };
+        told.drives.into_iter().map(named)
     });
     (parts.collect(), mute)
 }
