@@ -35,6 +35,78 @@ fn a_healthy_plan_passes_with_0_and_a_collapse_fails_with_1() {
 }
 
 #[test]
+fn the_rows_of_a_contract_are_judged_with_the_session_and_again() {
+    let place = Place::new();
+    let header = "clause,figure,statistic,at,limit,unit,rounding,severity";
+    let write = |name: &str, rows: &str| {
+        let path = place.path(name);
+        std::fs::write(&path, format!("{header}\r\n{rows}\r\n")).unwrap();
+        path.display().to_string()
+    };
+    let met = write("met.csv", "4.2.1,r.mb_per_s,mean,at least,76.29,MiB/s,2 decimals,must");
+    let (pass, records) = place.session("met", &healthy(), &["--limits", &met]).finish(common::PATIENCE);
+    assert_eq!((pass.code, pass.err.as_str()), (Some(0), ""), "{}", pass.out);
+    assert!(
+        pass.out.contains("at least 76.29 MiB/s: ") && pass.out.contains("clause 4.2.1 (met.csv:2); "),
+        "{}",
+        pass.out
+    );
+    assert!(
+        pass.out.contains("rounded to steps of 0.01, a half away from zero; decided by the number itself"),
+        "{}",
+        pass.out
+    );
+    assert_eq!(common::fold(&records).opening.unwrap().plan.checks.len(), 3, "besides those of the preset");
+    let session = place.path("met.jsonl").display().to_string();
+    let again = place.run(&["judge", &session]);
+    assert!(
+        again.code == Some(0) && again.out.contains("clause 4.2.1 (met.csv:2)"),
+        "the record has them: {}",
+        again.out
+    );
+    let missed = write("missed.csv", "5,r.mb_per_s,mean,at least,1,GB/s,,must");
+    let judged = place.run(&["judge", &session, "--limits", &missed]);
+    assert!(judged.code == Some(1) && judged.out.contains("at least 1 GB/s"), "{}", judged.out);
+    let should = write("should.csv", "5,r.mb_per_s,mean,at least,1,GB/s,,should");
+    assert_eq!(place.run(&["judge", &session, "--limits", &should]).code, Some(0), "told only");
+    let unknown = write("unknown.csv", "5,s.mb_per_s,mean,at least,1,GB/s,,");
+    let refused = place.run(&["judge", &session, "--limits", &unknown]);
+    assert_eq!((refused.code, refused.out.as_str()), (Some(3), ""));
+    assert!(
+        refused
+            .err
+            .ends_with("unknown.csv:2:3: figure: there is no run `s` in this plan; did you mean `r`? there are: r\n"),
+        "{}",
+        refused.err
+    );
+    assert!(place.run(&["judge", &session, "--limits", "/no/such.csv"]).err.contains("/no/such.csv: No such file"));
+}
+
+#[test]
+fn what_was_ordered_is_held_against_the_node() {
+    let place = Place::new();
+    let ordered = |order: &str| healthy().replacen("about:", &format!("ordered: {order}, about:"), 1);
+    let (pass, _) = place.session("there", &ordered("(cpu: (sockets: 1))"), &[]).finish(common::PATIENCE);
+    let told = ["PASS       inventory.cpu.sockets", "NOT PROVEN inventory.cpu.sockets"];
+    assert!(told.iter().any(|told| pass.out.contains(told)), "{}", pass.out);
+    let (fail, _) = place.session("more", &ordered("(cpu: (threads: 1000000))"), &[]).finish(common::PATIENCE);
+    assert_eq!(fail.code, Some(1), "{}", fail.out);
+    assert!(fail.out.contains("x FAIL       inventory.cpu.threads      ordered 1000000: "), "{}", fail.out);
+    assert!(fail.out.contains(" of 1000000 missing") && fail.out.contains("\nordered: FAIL\n"), "{}", fail.out);
+    let session = place.path("there.jsonl").display().to_string();
+    let preset = place.preset("other", &ordered("(cpu: (threads: 1000000))"));
+    assert_eq!(place.run(&["judge", &session, "--preset", &preset]).code, Some(1), "of the recorded inventory");
+    let printed = place.run(&["inventory", "--ordered"]);
+    assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""));
+    let order = printed.out.split_once("ordered: ").unwrap().1.trim_end().trim_end_matches(',');
+    let own = place.preset("own", &ordered(order));
+    let checked = place.run(&["presets", "check", &own]);
+    assert_eq!(checked.code, Some(0), "{}{}", printed.out, checked.err);
+    let judged = place.run(&["judge", &session, "--preset", &own]);
+    assert!(!judged.out.contains("FAIL       inventory"), "a node meets its own order: {}", judged.out);
+}
+
+#[test]
 fn a_smoke_test_that_holds_is_no_acceptance() {
     let place = Place::new();
     let smoke = healthy().replacen("about:", "smoke: true, about:", 1);

@@ -1,4 +1,4 @@
-//! A corpus of presets with one error each: every one is refused with the message that lies beside it, in one line that says
+//! A corpus of presets and tables of limits with one error each: every one is refused with the message that lies beside it, in one line that says
 //! what is wrong, where, and what was expected.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "tests")]
 
@@ -17,10 +17,17 @@ fn files(extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The line that a check of the file comes to, the file's name replaced.
+/// What the limits of a table are for.
+const PLAN: &str = "(title: \"t\", runs: [(name: \"r\", kernel: Synthetic(rate: \"100 MB/s\", time: \"1 s\"))])";
+
+/// The line that a check of the file comes to, the file's name replaced: of a preset by itself, of a table of limits with a plan.
 fn message(place: &Place, file: &Path) -> String {
     let name = file.to_str().unwrap();
-    let checked = place.run(&["presets", "check", name]);
+    let plan = place.preset("plan", PLAN);
+    let checked = match file.extension().and_then(|e| e.to_str()) {
+        Some("csv") => place.run(&["run", &plan, "--plan", "--limits", name]),
+        _ => place.run(&["presets", "check", name]),
+    };
     assert_eq!((checked.code, checked.out.as_str()), (Some(3), ""), "{name}: {}", checked.err);
     let line = checked.err.strip_prefix("shakedown: ").unwrap().replace(name, "FILE");
     assert!(line.ends_with('\n') && line.lines().count() == 1, "{name}: {line}");
@@ -30,8 +37,8 @@ fn message(place: &Place, file: &Path) -> String {
 #[test]
 fn every_error_is_said_as_written_beside_it() {
     let place = Place::new();
-    let files = files("ron");
-    assert!(files.len() >= 20, "a corpus, not {} files", files.len());
+    let files: Vec<PathBuf> = ["ron", "csv"].into_iter().flat_map(files).collect();
+    assert!(files.len() >= 40, "a corpus, not {} files", files.len());
     let mut wrong = String::new();
     for file in &files {
         let expected = std::fs::read_to_string(file.with_extension("txt")).unwrap_or_default();
@@ -46,7 +53,8 @@ fn every_error_is_said_as_written_beside_it() {
 #[test]
 fn every_message_names_line_and_column() {
     for file in files("txt") {
-        assert!(file.with_extension("ron").exists(), "{} stands alone", file.display());
+        let stands = ["ron", "csv"].iter().any(|extension| file.with_extension(extension).exists());
+        assert!(stands, "{} stands alone", file.display());
         let text = std::fs::read_to_string(&file).unwrap();
         let mut parts = text.splitn(4, ':');
         assert_eq!(parts.next(), Some("FILE"), "{text}");

@@ -400,6 +400,7 @@ mod tests {
             checks: vec![],
             roofs: BTreeMap::new(),
             references: BTreeMap::new(),
+            ordered: None,
         }
     }
 

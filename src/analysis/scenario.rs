@@ -61,6 +61,7 @@ impl Scenario {
             checks,
             roofs: [("cpu".to_owned(), "200 MB/s".parse().unwrap())].into(),
             references: BTreeMap::new(),
+            ordered: None,
         };
         let opening = Opening {
             format: FORMAT,

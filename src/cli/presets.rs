@@ -89,6 +89,7 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
     if let Some((name, roof)) = plan.roofs.iter().find(|(_, roof)| roof.value <= 0.0) {
         return Err(format!("roofs.{name}: `{roof}` is no roof; expected more than nothing"));
     }
+    contract(plan)?;
     for (i, check) in plan.checks.iter().enumerate() {
         for (field, limit) in [("at_least", &check.at_least), ("at_most", &check.at_most)] {
             let share = limit.as_ref().and_then(Limit::share);
@@ -118,6 +119,17 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What a contract says: the order, and the clauses that checks are of.
+fn contract(plan: &Plan) -> Result<(), String> {
+    if let Some((path, why)) = plan.ordered.as_ref().and_then(|ordered| ordered.fault()) {
+        return Err(format!("ordered{}{path}: {why}", if path.is_empty() { "" } else { "." }));
+    }
+    match plan.checks.iter().enumerate().find_map(|(i, check)| Some((i, check.clause_fault()?))) {
+        Some((i, why)) => Err(format!("checks[{i}].clause: {why}")),
+        None => Ok(()),
+    }
 }
 
 /// RON reads `NaN` and `inf` for a number; no parameter means anything by them. The field, and what is wrong with it.

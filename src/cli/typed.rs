@@ -65,6 +65,9 @@ pub enum Verb {
         /// What the checks call so is this machine: a session file, or one of `shakedown baseline`
         #[arg(long, value_name = "NAME=FILE")]
         reference: Vec<String>,
+        /// Judge by the limits in this table (CSV), too: clause, figure, statistic, at, limit, unit, ...
+        #[arg(long, value_name = "FILE.csv")]
+        limits: Option<PathBuf>,
         /// Ignore the recorded findings and let today's detectors look
         #[arg(long)]
         redetect: bool,
@@ -105,6 +108,9 @@ pub enum Verb {
         /// As JSON
         #[arg(long)]
         json: bool,
+        /// As an order, `ordered: (...)`, to be put into a preset that other nodes are held against
+        #[arg(long, conflicts_with = "json")]
+        ordered: bool,
         /// Read the host below this directory instead of /
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
@@ -198,6 +204,9 @@ pub struct RunOptions {
     /// What the preset calls so is this machine: a session file, or one of `shakedown baseline`
     #[arg(long, value_name = "NAME=FILE")]
     pub reference: Vec<String>,
+    /// The limits in this table (CSV) hold besides the preset's checks: clause, figure, statistic, at, limit, unit, ...
+    #[arg(long, value_name = "FILE.csv")]
+    pub limits: Option<PathBuf>,
     /// Read the host below this directory instead of /
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,

@@ -33,8 +33,9 @@ pub fn perform(typed: Typed) -> Ended {
         None => run::preset(typed.run.preset.as_deref(), &typed.run.options),
         Some(Verb::Run { preset, options }) => run::preset(Some(&preset), &options),
         Some(Verb::Watch { session, speed, show }) => watch::watch(session.as_deref(), speed, &show),
-        Some(Verb::Judge { session, preset, reference, redetect }) => {
-            judge::judge(&session, preset.as_deref(), &reference, redetect)
+        Some(Verb::Judge { session, preset, reference, limits, redetect }) => {
+            let asked = judge::Asked { preset, references: reference, limits, redetect };
+            judge::judge(&session, &asked)
         }
         Some(Verb::Compare(options)) => compare::compare(&options),
         Some(Verb::Baseline { sessions, out, force }) => baseline::baseline(&sessions, &out, force),
@@ -44,7 +45,7 @@ pub fn perform(typed: Typed) -> Ended {
             presets::themes();
             Ok(0)
         }
-        Some(Verb::Inventory { json, root }) => inventory::inventory(json, root),
+        Some(Verb::Inventory { json, ordered, root }) => inventory::inventory((json, ordered), root),
         Some(Verb::Sample { root, times, every }) => sample::sample(root, times, every),
         Some(Verb::Agent { root }) => process::agent(root),
         Some(Verb::Worker) => process::worker(),

@@ -175,7 +175,7 @@ pub fn verdict_block(verdict: &Verdict, name_nodes: bool) -> String {
             neutral(&line.comparison),
             neutral(&line.measured),
         );
-        if line.decision != Decision::Pass || !line.margin.is_empty() {
+        if line.decision != Decision::Pass || !line.limit.is_empty() {
             let _ = writeln!(text, "             {}", neutral(&line.reason));
         }
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Kind, Severity};
+use super::spelling::{Spelling, plain};
 use super::unit::Quantity;
 
 /// A statement about figures or findings that must hold.
@@ -47,6 +48,9 @@ pub struct Check {
     /// Why this limit; printed with the line.
     #[serde(default)]
     pub why: String,
+    /// The clause of a contract that it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clause: Option<Clause>,
 }
 
 impl Check {
@@ -66,6 +70,31 @@ impl Check {
             from: warn(),
             missed: Missed::default(),
             why: String::new(),
+            clause: None,
+        }
+    }
+
+    /// What is wrong with its clause, if anything is.
+    #[must_use]
+    pub fn clause_fault(&self) -> Option<&'static str> {
+        let clause = self.clause.as_ref()?;
+        let limits = || [&self.at_least, &self.at_most].into_iter().flatten();
+        let fixed = limits().all(|limit| limit.share().is_none());
+        let counts = |limit: &Limit| match (limit, clause.unit) {
+            (Limit::Absolute(quantity), Some(unit)) => unit.worth(quantity.unit).is_some(),
+            _ => true,
+        };
+        let step = clause.rounding.map(|step| step.0);
+        if step.is_some_and(|step| !(1e-9..=1e12).contains(&step)) {
+            Some("this is no step to round to; expected one such as 0.01")
+        } else if !limits().all(counts) {
+            Some("its unit and that of its limit count different things")
+        } else if !fixed && (step.is_some() || clause.unit.is_some()) {
+            Some("a share of something else is not rounded and has no unit of its own; give a fixed limit")
+        } else if step.is_some() && self.rule() == Decide::Interval {
+            Some("an interval is not rounded; rounding goes with a decision by the point")
+        } else {
+            None
         }
     }
 
@@ -73,6 +102,50 @@ impl Check {
     #[must_use]
     pub fn rule(&self) -> Decide {
         self.decide.unwrap_or(Decide::Point)
+    }
+}
+
+/// A clause of a contract: where its limit stands, and how the contract counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Clause {
+    /// Its number or name: `4.2.1`.
+    pub name: String,
+    /// File and line that it was read from: `limits.csv:3`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub row: String,
+    /// The unit that the contract counts in; the measured number is converted to it, compared and printed in it. Of fixed limits only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Spelling>,
+    /// The measured number is rounded so, in that unit, before it is compared. Of fixed limits that are decided by a point only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounding: Option<Step>,
+}
+
+impl fmt::Display for Clause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "clause {}", self.name)?;
+        if self.row.is_empty() { Ok(()) } else { write!(f, " ({})", self.row) }
+    }
+}
+
+/// What a number is rounded to a multiple of: 0.01 for two decimals. A half goes away from zero.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Step(pub f64);
+
+impl Step {
+    /// The number rounded. It is taken as it reads in twelve digits, so that 1.005 is a half of a hundredth and goes up.
+    #[must_use]
+    pub fn round(self, value: f64) -> f64 {
+        plain(plain(value / self.0).round() * self.0)
+    }
+
+    /// Decimals that a rounded number has.
+    #[must_use]
+    pub fn decimals(self) -> usize {
+        let text = self.0.to_string();
+        text.split_once('.').map_or(0, |(_, decimals)| decimals.len())
     }
 }
 
@@ -96,6 +169,14 @@ pub enum Statistic {
     Spread,
     /// The same from the median absolute deviation, which a single outlier does not move.
     RobustSpread,
+}
+
+impl Statistic {
+    /// Whether it is in percent of the mean, and not in the unit of the figure.
+    #[must_use]
+    pub fn is_spread(self) -> bool {
+        matches!(self, Self::Spread | Self::RobustSpread)
+    }
 }
 
 impl fmt::Display for Statistic {
@@ -203,4 +284,30 @@ fn is_warn(severity: &Severity) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_half_goes_away_from_zero() {
+        let round = |value: f64, step: f64| Step(step).round(value);
+        assert_eq!((round(1.005, 0.01), round(1.004_999, 0.01), round(-1.005, 0.01)), (1.01, 1.0, -1.01));
+        assert_eq!((round(0.5, 1.0), round(2.5, 1.0), round(1.499, 1.0)), (1.0, 3.0, 1.0));
+        assert_eq!((round(97.5, 5.0), round(0.15, 0.1), round(1e9 + 0.5, 1.0)), (100.0, 0.2, 1e9 + 1.0));
+        assert_eq!((Step(0.01).decimals(), Step(1.0).decimals(), Step(0.5).decimals()), (2, 0, 1));
+    }
+
+    #[test]
+    fn a_check_of_no_clause_is_written_as_before_there_were_clauses() {
+        let check = Check::new("r.f");
+        assert!(!serde_json::to_string(&check).unwrap().contains("clause"));
+        let clause =
+            Clause { name: "4.2".into(), unit: "MiB/s".parse().ok(), rounding: Some(Step(0.01)), ..Clause::default() };
+        let check = Check { clause: Some(clause), ..check };
+        let text = serde_json::to_string(&check).unwrap();
+        assert!(text.ends_with(r#""clause":{"name":"4.2","unit":"MiB/s","rounding":0.01}}"#), "{text}");
+        assert_eq!(serde_json::from_str::<Check>(&text).unwrap(), check);
+    }
 }

@@ -8,11 +8,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::check::{Basis, Check, Decide, Limit, Missed, Statistic};
+pub use super::check::{Basis, Check, Clause, Decide, Limit, Missed, Statistic, Step};
 pub use super::disk::{Bound, CONTROLLER_CACHE, Content, Disk, EngineChoice, Layout, Pattern, TIMES_CACHE};
 pub use super::memory::{Memory, MemoryAccess, MemoryLatency, MemoryOperation};
 use super::moment::Span;
 use super::name::RunName;
+pub use super::ordered::Ordered;
 pub use super::reference::{Profile, Reference};
 use super::size::{ByteSize, Order};
 pub use super::steady::Steady;
@@ -45,6 +46,9 @@ pub struct Plan {
     /// Other machines that checks hold figures against, by the names that the checks use.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub references: BTreeMap<String, Reference>,
+    /// What the node is made of by the order, to be held against its inventory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ordered: Option<Box<Ordered>>,
 }
 
 impl Plan {

@@ -4,6 +4,8 @@ use ron::extensions::Extensions;
 use ron::{Error, Options};
 use serde::de::DeserializeOwned;
 
+use super::text::wide;
+
 /// Reads RON with `IMPLICIT_SOME` and unwrapped newtype variants (`Linpack(size: N(4000))`).
 ///
 /// # Errors
@@ -14,8 +16,8 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, String> {
     options.from_str(text).map_err(|error| {
         let start = error.span.start;
         let (at, found) = found(text, start.line, start.col);
-        let what = match found.chars().find(|c| looks_like_ascii(*c)) {
-            Some(c) => format!("`{c}` is a full-width or curly character; type its ASCII form"),
+        let what = match wide(&found) {
+            Some((_, what)) => what,
             None => words(&error.code, &found),
         };
         format!("{name}:{}: {what}", place(text, at))
@@ -135,11 +137,6 @@ fn quoted(rest: &str) -> usize {
         ends
     });
     end.map_or(rest.len(), |(i, _)| i + 1)
-}
-
-/// Full-width forms, CJK punctuation and curly quotes: they look right on the screen and are not.
-fn looks_like_ascii(c: char) -> bool {
-    matches!(c, '\u{ff01}'..='\u{ff5e}' | '\u{3000}'..='\u{3003}' | '\u{2018}'..='\u{201f}')
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::unit::{number_expected, split_number};
 
-const SUFFIXES: &[(&str, f64)] = &[
+pub(super) const SUFFIXES: &[(&str, f64)] = &[
     ("TiB", 1_099_511_627_776.0),
     ("GiB", 1_073_741_824.0),
     ("MiB", 1_048_576.0),
@@ -43,12 +43,12 @@ impl FromStr for ByteSize {
 }
 
 impl fmt::Display for ByteSize {
-    /// The largest binary unit that divides the size, else plain bytes, so that nothing is rounded.
+    /// The largest unit of this list that divides the size, else plain bytes, so that nothing is rounded.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let binary = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
-        let fits = |(shift, _): &&(u32, &str)| self.0 > 0 && self.0.trailing_zeros() >= *shift;
-        match binary.iter().find(fits) {
-            Some((shift, suffix)) => write!(f, "{}{suffix}", self.0 >> shift),
+        let units: [(u64, &str); 5] =
+            [(1 << 40, "TiB"), (1 << 30, "GiB"), (1_000_000_000, "GB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        match units.iter().find(|(unit, _)| self.0 > 0 && self.0.is_multiple_of(*unit)) {
+            Some((unit, suffix)) => write!(f, "{}{suffix}", self.0 / unit),
             None => write!(f, "{}B", self.0),
         }
     }
@@ -175,6 +175,7 @@ mod tests {
         assert_eq!(ByteSize(1 << 20).to_string(), "1MiB");
         assert_eq!(ByteSize(4096).to_string(), "4KiB");
         assert_eq!(ByteSize(2355).to_string(), "2355B");
+        assert_eq!(ByteSize(340_000_000_000).to_string(), "340GB");
         assert_eq!(ByteSize(0).to_string(), "0B");
     }
 

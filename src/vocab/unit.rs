@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::text::wide;
+
 /// The unit of a recorded value. The serialised form is the printed form (`"MB/s"`), so that a record reads without a legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Unit {
@@ -109,7 +111,7 @@ impl Unit {
 }
 
 /// Every spelling a quantity may be typed with, its unit, and the factor to that unit's own scale.
-const SPELLINGS: &[(&str, Unit, f64)] = &[
+pub(super) const SPELLINGS: &[(&str, Unit, f64)] = &[
     ("TFLOPS", Unit::Gflops, 1e3),
     ("GFLOPS", Unit::Gflops, 1.0),
     ("MFLOPS", Unit::Gflops, 1e-3),
@@ -121,6 +123,8 @@ const SPELLINGS: &[(&str, Unit, f64)] = &[
     ("KiB/s", Unit::MegabytesPerSecond, 0.001_024),
     ("Gb/s", Unit::MegabytesPerSecond, 125.0),
     ("Mb/s", Unit::MegabytesPerSecond, 0.125),
+    ("Gbit/s", Unit::MegabytesPerSecond, 125.0),
+    ("Mbit/s", Unit::MegabytesPerSecond, 0.125),
     ("kIOPS", Unit::Iops, 1e3),
     ("IOPS", Unit::Iops, 1.0),
     ("op/s", Unit::OpsPerSecond, 1.0),
@@ -130,7 +134,9 @@ const SPELLINGS: &[(&str, Unit, f64)] = &[
     ("min", Unit::Seconds, 60.0),
     ("ms", Unit::Milliseconds, 1.0),
     ("us", Unit::Microseconds, 1.0),
-    ("µs", Unit::Microseconds, 1.0),
+    // The micro sign, and the Greek letter that looks the same.
+    ("\u{b5}s", Unit::Microseconds, 1.0),
+    ("\u{3bc}s", Unit::Microseconds, 1.0),
     ("ns", Unit::Nanoseconds, 1.0),
     ("s", Unit::Seconds, 1.0),
     ("%", Unit::Percent, 1.0),
@@ -261,8 +267,8 @@ pub(crate) fn split_number(text: &str) -> (&str, &str) {
 
 /// The message for a text that does not begin with a number; names full-width characters, which look right and are not.
 pub(crate) fn number_expected(text: &str, expected: &str) -> String {
-    match text.chars().find(|c| ('\u{ff01}'..='\u{ff5e}').contains(c)) {
-        Some(wide) => format!("`{text}` holds the full-width character `{wide}`; type its ASCII form"),
+    match wide(text) {
+        Some((_, what)) => format!("`{text}`: {what}"),
         None => format!("`{text}` is not {expected}"),
     }
 }

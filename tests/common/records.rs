@@ -198,6 +198,7 @@ pub(crate) fn a_plan() -> Plan {
         ],
         roofs: [("r".to_owned(), Quantity::new(80.0, Unit::MegabytesPerSecond))].into(),
         references: std::collections::BTreeMap::new(),
+        ordered: None,
     }
 }
 

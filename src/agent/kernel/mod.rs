@@ -162,3 +162,46 @@ pub fn build(run: &Run, target: &Path, node: &Resources) -> Result<Box<dyn Kerne
         Load::Synthetic(load) => Box::new(synthetic::Kernel::new(load, run.seed)?),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::voice::Voice;
+    use crate::vocab::official;
+    use crate::vocab::plan::{Disk, Pattern};
+
+    #[test]
+    fn every_figure_that_a_kernel_gives_is_an_official_one() {
+        let plan = r#"[
+            {"Linpack": {"size": {"N": 60}, "threads": 1}},
+            {"Gemm": {"size": {"N": 60}, "threads": 1, "time": "1 ms"}},
+            {"Stream": {"array": "1MiB", "threads": 1}},
+            {"Memory": {"operation": "Read", "access": "Sequential", "block": "64KiB", "area": "1MiB", "time": "1 ms", "threads": 1}},
+            {"MemoryLatency": {"area": "1MiB", "time": "1 ms"}},
+            {"Integer": {"limit": 100, "time": "1 ms", "threads": 1}},
+            {"Synthetic": {"rate": "100 IOPS", "time": "150 ms"}}
+        ]"#;
+        let mut loads: Vec<Load> = serde_json::from_str(plan).unwrap();
+        for pattern in [Pattern::Read, Pattern::Write, Pattern::Mixed { reads: 50, random: true }, Pattern::Copy] {
+            let (block, size) = ("4KiB".parse().unwrap(), "1MiB".parse::<crate::vocab::size::ByteSize>().unwrap());
+            let disk = Disk::new(pattern, block, size, Span::milliseconds(20));
+            loads.push(Load::Disk(Disk {
+                direct: Some(false),
+                fsync_every: 16,
+                verify: pattern == Pattern::Write,
+                ..disk
+            }));
+        }
+        let (target, node) = (tempfile::tempdir().unwrap(), Resources::here(Path::new("/")));
+        for load in loads {
+            let run = Run::new("r", load);
+            let mut kernel = build(&run, target.path(), &node).unwrap();
+            let meter = Meter::new("r".into(), 1, kernel.describe().lanes, Voice::silent());
+            kernel.prepare(&meter, &Stop::default()).unwrap();
+            let known = official::figures(&run.kernel);
+            for figure in kernel.iterate(&meter, &Stop::default()).unwrap().figures {
+                assert!(known.contains(&(figure.name.clone(), figure.unit)), "{} in {:?}", figure.name, run.kernel);
+            }
+        }
+    }
+}

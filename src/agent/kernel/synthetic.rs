@@ -9,6 +9,7 @@ use crate::clock::now;
 use crate::vocab::event::{MeterSpec, Phase};
 use crate::vocab::figure::Figure;
 use crate::vocab::moment::{Moment, Span};
+use crate::vocab::official;
 use crate::vocab::plan::{Shape, Synthetic};
 use crate::vocab::random::normal;
 use crate::vocab::size::ByteSize;
@@ -26,7 +27,7 @@ const MOUTHFUL: usize = 16 << 20;
 /// Plays a shape.
 pub(super) struct Kernel {
     load: Synthetic,
-    name: &'static str,
+    name: String,
     noise: Noise,
     /// Things done since the start of the run.
     done: f64,
@@ -55,17 +56,10 @@ struct Noise {
 
 impl Kernel {
     pub(super) fn new(load: &Synthetic, seed: u64) -> Result<Self, KernelError> {
-        let name = match load.rate.unit {
-            Unit::MegabytesPerSecond => "mb_per_s",
-            Unit::Iops => "iops",
-            Unit::Gflops => "gflops",
-            Unit::EventsPerSecond => "events_per_s",
-            Unit::OpsPerSecond => "ops_per_s",
-            _ => {
-                let wanted = "expected one in MB/s, IOPS, GFLOPS, events/s or op/s";
-                return Err(KernelError::Unavailable(format!("`{}` is no rate to play; {wanted}", load.rate)));
-            }
-        };
+        let name = official::played(load.rate.unit).ok_or_else(|| {
+            let wanted = "expected one in MB/s, IOPS, GFLOPS, events/s or op/s";
+            KernelError::Unavailable(format!("`{}` is no rate to play; {wanted}", load.rate))
+        })?;
         if let Shape::Collapse { to, .. } = load.shape
             && to.unit != load.rate.unit
         {
@@ -192,7 +186,7 @@ impl super::Kernel for Kernel {
             ("shape".to_owned(), words(&self.load.shape)),
         ]);
         Description {
-            meters: vec![MeterSpec::new(self.name, self.load.rate.unit, true)],
+            meters: vec![MeterSpec::new(&self.name, self.load.rate.unit, true)],
             lanes: Lanes { threads: 1, depth: 1, timed: false },
             labels,
             command: String::new(),
@@ -217,7 +211,7 @@ impl super::Kernel for Kernel {
         verify(&play)?;
         let rate = play.added as f64 / play.last.since(play.start).as_seconds();
         let unit = self.load.rate.unit;
-        Ok(Measured { figures: vec![Figure::new(self.name, rate / unit.things(), unit)], latency: None })
+        Ok(Measured { figures: vec![Figure::new(&self.name, rate / unit.things(), unit)], latency: None })
     }
 }
 

@@ -1,15 +1,16 @@
 //! One check on one node: what is compared, and what speaks for and against the comparison.
 
 use super::bound::{self, Bound};
-use super::decide::{self, Compared, Holds, Side};
+use super::decide::{self, Compared, Holds, Rule, Side};
 use super::soundness;
+use super::terms::Terms;
 use crate::analysis::reference::Differences;
 use crate::analysis::state::{RunState, State};
-use crate::vocab::check::{Check, Limit, Missed, Statistic};
+use crate::vocab::check::{Check, Limit, Missed};
 use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::name::NodeName;
 use crate::vocab::plan::Plan;
-use crate::vocab::unit::{Quantity, Unit, short};
+use crate::vocab::unit::Unit;
 use crate::vocab::verdict::{Decision, Line, Numbers};
 
 /// Figures that mean the same whether a cache or the load generator was measured.
@@ -47,8 +48,10 @@ impl Bench<'_> {
     }
 
     fn blank(&self) -> Line {
+        let clause = self.check.clause.as_ref().map(ToString::to_string);
+        let why = (!self.check.why.is_empty()).then(|| self.check.why.clone());
         Line {
-            reason: self.check.why.clone(),
+            reason: clause.into_iter().chain(why).collect::<Vec<_>>().join(": "),
             section: self.check.section.clone(),
             told: self.check.missed == Missed::Told,
             ..Line::open(&self.node.0, &self.check.of.replacen('*', "every run", 1))
@@ -65,17 +68,20 @@ impl Bench<'_> {
         }
         let mut measured = Measured::of(runs, figure);
         let Some(number) = decide::number(self.check.statistic, side, &measured.values) else {
-            line.reason = format!("no {} was measured", self.check.of);
+            line.reason = self.because(&format!("no {} was measured", self.check.of));
             return line;
         };
-        if matches!(self.check.statistic, Statistic::Spread | Statistic::RobustSpread) {
+        if self.check.statistic.is_spread() {
             measured.unit = Unit::Percent;
         }
-        line.measured = short(Quantity::new(number, measured.unit));
-        let bound = match bound {
-            Ok(bound) => bound,
+        let terms = Terms::of(self.check, measured.unit);
+        if let Ok(terms) = &terms {
+            line.measured = terms.print(terms.convert(number));
+        }
+        let (mut bound, terms) = match bound.and_then(|bound| Ok((bound, terms?))) {
+            Ok(both) => both,
             Err(why) => {
-                line.reason = why;
+                line.reason = self.because(&why);
                 return line;
             }
         };
@@ -84,10 +90,25 @@ impl Bench<'_> {
         }
         if bound.value.unit != measured.unit && bound.value.unit != Unit::Count {
             let (limit, figure) = (bound.value.unit.symbol(), measured.unit.symbol());
-            line.reason = format!("the limit is in {limit}, the figure in {figure}");
+            line.reason = self.because(&format!("the limit is in {limit}, the figure in {figure}"));
             return line;
         }
-        self.decide(line, (&bound, side), &measured, (runs, figure))
+        if let Limit::Absolute(_) = limit {
+            bound.convert(&terms);
+            measured.convert(&terms);
+            line.limit.clone_from(&bound.text);
+        }
+        self.decide(line, (&bound, side), (&measured, &terms), (runs, figure))
+    }
+
+    /// Why there is no decision, with the clause that it is about.
+    fn because(&self, why: &str) -> String {
+        self.check.clause.as_ref().map_or_else(|| why.to_owned(), |clause| format!("{clause}: {why}"))
+    }
+
+    fn rule(&self) -> Rule {
+        let rounding = self.check.clause.as_ref().and_then(|clause| clause.rounding);
+        Rule { statistic: self.check.statistic, decide: self.check.rule(), rounding }
     }
 
     /// Fills in what the comparison came to.
@@ -95,29 +116,34 @@ impl Bench<'_> {
         &self,
         mut line: Line,
         (bound, side): (&Bound, Side),
-        measured: &Measured,
+        (measured, terms): (&Measured, &Terms),
         (runs, figure): (&[&RunState], &str),
     ) -> Line {
-        let rule = (self.check.statistic, self.check.rule());
-        let Some(compared) = decide::compare(rule, side, &measured.values, bound.mark()) else { return line };
+        let Some(compared) = decide::compare(self.rule(), side, &measured.values, bound.mark()) else { return line };
         line.margin = margin(side.good(compared.measured, bound.value.value), bound.value.value);
-        line.detail = detail(&compared, bound, measured.unit);
+        line.detail = detail(&compared, bound, terms);
         line.numbers = Some(numbers(&compared, (bound, side), measured.unit));
         let mut reasons = vec![line.reason.clone()];
+        if let Some(number) = decide::number(self.check.statistic, side, &measured.values)
+            && let Some(rounded) = terms.rounded(number)
+        {
+            line.measured = terms.print(compared.measured);
+            reasons.push(rounded);
+        }
         let doubts = self.doubts(runs, figure);
         line.decision = match (compared.holds, doubts.is_empty()) {
             (Holds::Yes, true) => Decision::Pass,
             (Holds::No, _) => self.missed(),
             _ => Decision::NotProven,
         };
-        // The rule of a point goes without saying where a contract has it so.
-        if compared.interval.is_some() || compared.holds == Holds::Open {
+        // The rule of a point goes without saying where a preset has it so; by a contract's clause somebody is held to it.
+        if compared.interval.is_some() || compared.holds == Holds::Open || self.check.clause.is_some() {
             reasons.push(compared.words.clone());
         }
         if compared.holds == Holds::Yes {
             reasons.extend(doubts);
         }
-        if let Some((differs, words)) = self.undisturbed(&compared, (bound, side), measured, (runs, figure)) {
+        if let Some((differs, words)) = self.undisturbed(&compared, (bound, side), (measured, terms), (runs, figure)) {
             if differs {
                 line.decision = Decision::NotProven;
             }
@@ -133,7 +159,7 @@ impl Bench<'_> {
         }
         if let Some(finding) = self.spoilt(runs, figure) {
             line.decision = Decision::NotProven;
-            reasons = vec![finding.sentence.clone()];
+            reasons = vec![self.because(&finding.sentence)];
         }
         line.reason = reasons.into_iter().filter(|why| !why.is_empty()).collect::<Vec<_>>().join("; ");
         line
@@ -174,7 +200,7 @@ impl Bench<'_> {
         &self,
         all: &Compared,
         (bound, side): (&Bound, Side),
-        measured: &Measured,
+        (measured, terms): (&Measured, &Terms),
         (runs, figure): (&[&RunState], &str),
     ) -> Option<(bool, String)> {
         let told = runs.iter().filter(|_| !HOLD.contains(&figure));
@@ -185,11 +211,10 @@ impl Bench<'_> {
         }
         let disturbed = disturbed.join("; ");
         let Some(rest) = &measured.undisturbed else { return Some((false, disturbed)) };
-        let rule = (self.check.statistic, self.check.rule());
-        let Some(without) = decide::compare(rule, side, rest, bound.mark()) else {
+        let Some(without) = decide::compare(self.rule(), side, rest, bound.mark()) else {
             return Some((all.holds == Holds::No, format!("{disturbed}; none is left without them")));
         };
-        let number = short(Quantity::new(without.measured, measured.unit));
+        let number = terms.print(without.measured);
         Some((without.holds != all.holds, format!("{disturbed}; without them {number} of {}", rest.len())))
     }
 
@@ -249,15 +274,24 @@ impl Measured {
 
     /// Makes percents of this machine's roof of the values.
     fn divide(&mut self, divisor: f64) {
-        self.values.iter_mut().chain(self.undisturbed.iter_mut().flatten()).for_each(|value| *value /= divisor);
+        self.change(|value| value / divisor);
         self.unit = Unit::Percent;
+    }
+
+    /// Puts the values into the unit that is compared in.
+    fn convert(&mut self, terms: &Terms) {
+        self.change(|value| terms.convert(value));
+    }
+
+    fn change(&mut self, change: impl Fn(f64) -> f64) {
+        self.values.iter_mut().chain(self.undisturbed.iter_mut().flatten()).for_each(|value| *value = change(*value));
     }
 }
 
 /// The interval of what was measured, and the share that it is of what the limit is a share of.
-fn detail(compared: &Compared, bound: &Bound, unit: Unit) -> String {
+fn detail(compared: &Compared, bound: &Bound, terms: &Terms) -> String {
     let interval = compared.interval.as_ref().map(|interval| {
-        let [low, high] = [interval.low, interval.high].map(|end| short(Quantity::new(end, unit)));
+        let [low, high] = [interval.low, interval.high].map(|end| terms.print(end));
         format!("95 %: {low} to {high}")
     });
     let own = bound.divisor.map(|_| format!("{:.2} % of the own roof", compared.measured));

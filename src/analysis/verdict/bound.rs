@@ -1,6 +1,7 @@
 //! What a limit is in numbers: its value, what it is a share of, and what speaks against the comparison.
 
 use super::decide::{self, Mark, Side};
+use super::terms::Terms;
 use crate::analysis::reference::{self, Differences};
 use crate::analysis::roof::{self, Known};
 use crate::analysis::state::{RunState, State};
@@ -25,6 +26,14 @@ pub(super) struct Bound {
 }
 
 impl Bound {
+    /// Puts a fixed limit into the contract's own unit, where it has one.
+    pub(super) fn convert(&mut self, terms: &Terms) {
+        if let Some(text) = terms.print_limit(self.value.value) {
+            self.value.value = terms.convert(self.value.value);
+            self.text = text;
+        }
+    }
+
     pub(super) fn mark(&self) -> Mark {
         Mark { value: self.value.value, half: self.half }
     }

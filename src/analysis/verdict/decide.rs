@@ -1,7 +1,7 @@
 //! How a statistic, a limit and a rule become a decision.
 
 use crate::analysis::interval::{self, Interval};
-use crate::vocab::check::{Decide, Statistic};
+use crate::vocab::check::{Decide, Statistic, Step};
 use crate::vocab::stat;
 
 /// On which side of a limit the good values are.
@@ -44,9 +44,19 @@ pub(super) enum Holds {
     Open,
 }
 
+/// By what a comparison is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rule {
+    pub(super) statistic: Statistic,
+    pub(super) decide: Decide,
+    /// Of a number that is compared itself.
+    pub(super) rounding: Option<Step>,
+}
+
 /// A comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Compared {
+    /// As it was compared, rounded where the rule says so.
     pub(super) measured: f64,
     pub(super) interval: Option<Interval>,
     pub(super) holds: Holds,
@@ -85,14 +95,11 @@ pub(super) fn interval(statistic: Statistic, values: &[f64]) -> Result<Option<In
 }
 
 /// Holds the statistic of these values against a limit; none where there is no such number.
-pub(super) fn compare(
-    (statistic, decide): (Statistic, Decide),
-    side: Side,
-    values: &[f64],
-    limit: Mark,
-) -> Option<Compared> {
+pub(super) fn compare(rule: Rule, side: Side, values: &[f64], limit: Mark) -> Option<Compared> {
+    let Rule { statistic, decide, rounding } = rule;
     let measured = number(statistic, side, values)?;
     let point = |words: &str| {
+        let measured = rounding.map_or(measured, |step| step.round(measured));
         let holds = if side.good(measured, limit.value) >= 0.0 { Holds::Yes } else { Holds::No };
         Compared { measured, interval: None, holds, words: words.to_owned() }
     };
@@ -132,8 +139,12 @@ mod tests {
 
     const AT: fn(f64) -> Mark = |value| Mark { value, half: 0.0 };
 
+    fn rule(statistic: Statistic, decide: Decide) -> Rule {
+        Rule { statistic, decide, rounding: None }
+    }
+
     fn holds(decide: Decide, values: &[f64], limit: Mark) -> Holds {
-        compare((Statistic::Mean, decide), Side::AtLeast, values, limit).unwrap().holds
+        compare(rule(Statistic::Mean, decide), Side::AtLeast, values, limit).unwrap().holds
     }
 
     #[test]
@@ -144,7 +155,7 @@ mod tests {
         assert_eq!(holds(Decide::Interval, &values, AT(100.1)), Holds::Open);
         assert_eq!(holds(Decide::Point, &values, AT(99.9)), Holds::Yes);
         assert_eq!(holds(Decide::Point, &values, AT(100.1)), Holds::No);
-        let open = compare((Statistic::Mean, Decide::Interval), Side::AtLeast, &values, AT(100.3)).unwrap();
+        let open = compare(rule(Statistic::Mean, Decide::Interval), Side::AtLeast, &values, AT(100.3)).unwrap();
         assert_eq!(open.words, "the limit lies in the interval; about 83 more iterations would settle it", "{open:?}");
     }
 
@@ -159,7 +170,7 @@ mod tests {
     fn too_few_values_are_open_and_extremes_are_points() {
         assert_eq!(holds(Decide::Interval, &[100.0], AT(50.0)), Holds::Open);
         for (statistic, measured) in [(Statistic::Min, 1.0), (Statistic::Max, 3.0), (Statistic::Best, 3.0)] {
-            let got = compare((statistic, Decide::Interval), Side::AtLeast, &[2.0, 1.0, 3.0], AT(2.0)).unwrap();
+            let got = compare(rule(statistic, Decide::Interval), Side::AtLeast, &[2.0, 1.0, 3.0], AT(2.0)).unwrap();
             assert_eq!((got.measured, got.holds == Holds::Yes), (measured, measured > 1.0));
         }
         assert_eq!(number(Statistic::Best, Side::AtMost, &[2.0, 1.0]), Some(1.0));

@@ -6,15 +6,19 @@
 mod bench;
 mod bound;
 mod decide;
+mod fit;
+mod ordered;
 #[cfg(test)]
 mod proof;
 mod so_far;
+mod terms;
 
 use super::state::{RunState, State, Status};
 use crate::vocab::event::Outcome;
 use crate::vocab::plan::Plan;
 use crate::vocab::verdict::{Decision, Line, Verdict};
 use bench::Bench;
+use ordered::Known;
 
 pub use so_far::{SoFar, so_far};
 
@@ -31,6 +35,10 @@ pub fn judge(plan: &Plan, state: &State) -> Verdict {
     }
     for node in state.nodes.keys() {
         lines.extend(plan.checks.iter().flat_map(|check| Bench { plan, state, node, check }.lines()));
+    }
+    for (name, node) in &state.nodes {
+        let known = Known { node: &name.0, inventory: node.inventory.as_ref(), conditions: &node.conditions };
+        lines.extend(plan.ordered.iter().flat_map(|ordered| ordered::lines(ordered, known)));
     }
     let worst = lines.iter().filter(|line| !line.told).map(|line| line.decision).max().unwrap_or(Decision::NotProven);
     let decision = if state.opening.is_none() { Decision::NotProven } else { worst };

@@ -167,6 +167,7 @@ pub fn conditions(controllers: &[Controller]) -> Conditions {
         for drive in &controller.drives {
             let mut put = |name: &str, fact: &Fact| put(&format!("vd{}_{name}", drive.id), fact);
             put("state", &drive.state);
+            put("level", &drive.level);
             put("read_ahead", &drive.read_ahead);
             put("disk_cache", &drive.disk_cache);
             if drive.policy.known().is_some() {
@@ -229,6 +230,7 @@ mod tests {
             policy: is("WT"),
             default_policy: is("WB"),
             state: is("optimal"),
+            level: is("RAID5"),
             read_ahead: Fact::NotPresent,
             disk_cache: Fact::NotPresent,
             ..VirtualDrive::default()
@@ -239,6 +241,7 @@ mod tests {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let expected = [
             pair("raid0_battery", "learning"),
+            pair("raid0_vd3_level", "RAID5"),
             pair("raid0_vd3_policy", "WT (default WB)"),
             pair("raid0_vd3_state", "optimal"),
             pair("raid1_model", "ssacli did not answer"),

@@ -91,6 +91,7 @@ pub(super) fn plan() -> Plan {
         ],
         roofs,
         references: BTreeMap::new(),
+        ordered: None,
     }
 }
 
