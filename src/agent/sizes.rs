@@ -1,12 +1,15 @@
 //! Sizes that a plan leaves to the node: `4xCache` and `2xMemory` become bytes before a kernel is asked for anything.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use super::inventory::raid;
 use super::resources::Resources;
+use crate::vocab::name::RunName;
 use crate::vocab::plan::{Load, Plan, Run};
-use crate::vocab::size::{ByteSize, Measure};
+use crate::vocab::size::{ByteSize, Measure, Order};
+use crate::vocab::survey::Needs;
 
 /// The tools of RAID controllers may think about their answer; the runner waits ten seconds for a whole survey.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -36,6 +39,28 @@ pub(super) fn settle(run: &Run, node: &Resources) -> Result<(Run, String), Strin
     load.size = ByteSize(size).into();
     let made = format!("{asked}: {times} times {what}, which is {}", ByteSize(known));
     Ok((Run { kernel: Load::Disk(load), ..run.clone() }, made))
+}
+
+/// Bytes of memory that the runs which take what there is may size themselves by, where others run beside them: what those leave that
+/// ask for a given amount, in equal parts.
+pub(super) fn shares(plan: &Plan, needs: &[Needs], memory: u64) -> BTreeMap<RunName, u64> {
+    let asked = |run: &&Run| needs.iter().find(|n| n.run == run.name).map_or(0, |n| n.memory);
+    let of_group = |group: &[Run]| -> Vec<(RunName, u64)> {
+        let (open, given): (Vec<&Run>, Vec<&Run>) = group.iter().partition(|run| takes_what_there_is(run));
+        let left = memory.saturating_sub(given.iter().map(asked).sum());
+        let share = left / (open.len() as u64).max(1);
+        open.iter().map(|run| (run.name.clone(), share)).collect()
+    };
+    plan.groups().filter(|group| group.len() > 1).flat_map(of_group).collect()
+}
+
+/// Whether it sizes itself by the memory that it finds.
+pub(super) fn takes_what_there_is(run: &Run) -> bool {
+    match &run.kernel {
+        Load::Linpack(load) => load.size == Order::Auto,
+        Load::Gemm(load) => load.size == Order::Auto,
+        _ => false,
+    }
 }
 
 /// Whether a plan has anything to do with what lies behind a disk controller.

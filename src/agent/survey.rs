@@ -42,15 +42,21 @@ const REBUILDS: [&str; 4] = ["resync", "recovery", "check", "reshape"];
 pub fn take(plan: &Plan, root: &Path, node: &Resources) -> Survey {
     let mut targets: Vec<(PathBuf, &Run)> = Vec::new();
     let mut dead: Vec<PathBuf> = Vec::new();
-    let mut needs = Vec::new();
-    for run in &plan.runs {
-        let Looked { need, directory, answers } = need(run, node, &dead);
+    let mut needs: Vec<Needs> = Vec::new();
+    // Those that take what others leave are asked when that is known.
+    let beside = |run: &&Run| sizes::takes_what_there_is(run) && plan.group_of(&run.name).len() > 1;
+    let (last, first): (Vec<&Run>, Vec<&Run>) = plan.runs.iter().partition(beside);
+    for run in first.into_iter().chain(last) {
+        let shares = sizes::shares(plan, &needs, node.memory);
+        let memory = shares.get(&run.name).copied().unwrap_or(node.memory);
+        let Looked { need, directory, answers } = need(run, &Resources { memory, ..node.clone() }, &dead);
         needs.push(need);
         if !answers {
             dead.extend(directory.clone());
         }
         targets.extend(directory.filter(|it| targets.iter().all(|(known, _)| known != it)).map(|it| (it, run)));
     }
+    needs.sort_by_key(|need| plan.runs.iter().position(|run| run.name == need.run));
     let mounts = Mounts::read(root);
     let look = |(path, run): (PathBuf, &Run)| {
         let is_dead = dead.contains(&path);
@@ -139,15 +145,18 @@ fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Resu
     })
 }
 
-/// What an iteration takes, for all iterations of the run; memory and disk are given back after each.
+/// What an iteration takes, for all iterations of the run, those begun in the time of one that lasts so long; memory and disk are given back after each.
 fn in_all(run: &Run, takes: &Takes) -> Needs {
-    let times = u64::from(run.iterations);
+    let times = run.expected(takes.time);
+    let time = takes.time.0.saturating_mul(u64::from(run.iterations));
+    // The last iteration is begun within that time, and ends after it.
+    let lasting = run.lasting.map_or(0, |lasting| lasting.0.saturating_add(takes.time.0));
     Needs {
         run: run.name.clone(),
         memory: takes.memory,
         disk: takes.disk,
         writes: takes.writes.saturating_mul(times),
-        time: Span(takes.time.0.saturating_mul(times)),
+        time: Span(time.max(lasting)),
         loads: takes.loads,
         impossible: None,
         open: None,

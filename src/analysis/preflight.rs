@@ -63,12 +63,17 @@ impl Preflight {
     }
 
     fn node(&mut self, plan: &Plan, survey: &Survey) {
-        let most = |of: fn(&Needs) -> u64| survey.needs.iter().map(of).max().unwrap_or(0);
+        let groups = groups(plan, survey);
+        let sum = |group: &[&Needs], of: fn(&Needs) -> u64| group.iter().map(|n| of(n)).fold(0, u64::saturating_add);
+        let most = |of: fn(&Needs) -> u64| groups.iter().map(|group| sum(group, of)).max().unwrap_or(0);
         self.memory = self.memory.max(most(|n| n.memory));
         self.disk = self.disk.max(most(|n| n.disk));
-        let all = |of: fn(&Needs) -> u64| survey.needs.iter().map(of).fold(0, u64::saturating_add);
-        self.writes = self.writes.saturating_add(all(|n| n.writes));
-        self.time = self.time.max(Span(all(|n| n.time.0)));
+        let longest = |group: &Vec<&Needs>| group.iter().map(|n| n.time.0).max().unwrap_or(0);
+        self.writes = groups.iter().map(|group| sum(group, |n| n.writes)).fold(self.writes, u64::saturating_add);
+        self.time = self.time.max(Span(groups.iter().map(longest).fold(0, u64::saturating_add)));
+        for group in groups.iter().filter(|group| group.len() > 1) {
+            self.together(group, sum(group, |n| n.memory), survey);
+        }
         let loads = survey.needs.iter().any(|n| n.loads);
         if let (true, Some(holder)) = (loads, &survey.held_by) {
             self.say(Weight::Refuse, format!("this node is under test already: {holder}; wait for it, or stop it"));
@@ -104,6 +109,19 @@ impl Preflight {
         }
     }
 
+    /// Runs that go on at the same time must have room beside each other.
+    fn together(&mut self, group: &[&Needs], memory: u64, survey: &Survey) {
+        let available = survey.memory_available;
+        if memory > available && group.iter().all(|needs| needs.memory <= available) {
+            let names: Vec<String> = group.iter().map(|needs| needs.run.to_string()).collect();
+            let (names, needs_mib, has_mib) = (names.join(", "), memory >> 20, available >> 20);
+            self.say(
+                Weight::Refuse,
+                format!("runs {names} together need {needs_mib} MiB of memory, {has_mib} MiB are available"),
+            );
+        }
+    }
+
     fn target(&mut self, target: &Target, plan: &Plan, survey: &Survey) {
         let path = target.path.display();
         if let Some(raw) = &target.raw {
@@ -119,10 +137,14 @@ impl Preflight {
             );
             return self.say(Weight::Refuse, text);
         }
-        let here = |run: &&Run| run.target.as_ref() == Some(&target.path);
         let disk = |run: &Run| survey.needs.iter().find(|n| n.run == run.name).map_or(0, |n| n.disk);
-        // The run that asks for most; files and reserve of the others fit where its own do.
-        let most = plan.runs.iter().filter(here).map(|run| (disk(run), run.leaves(target.total)));
+        // The run, or the runs at the same time, that ask for most; files and reserve of the others fit where theirs do.
+        let most = plan.groups().map(|group| {
+            let here = group.iter().filter(|run| run.target.as_ref() == Some(&target.path));
+            here.fold((0_u64, 0), |(files, reserve), run| {
+                (files.saturating_add(disk(run)), reserve.max(run.leaves(target.total)))
+            })
+        });
         let Some((disk, reserve)) =
             most.filter(|(disk, _)| *disk > 0).max_by_key(|(disk, leaves)| disk.saturating_add(*leaves))
         else {
@@ -216,6 +238,12 @@ impl Preflight {
             format!("this process may use {usable} of {all} CPUs: figures are of that, not of the node"),
         );
     }
+}
+
+/// What the runs of a plan take, those at the same time in one piece.
+fn groups<'a>(plan: &Plan, survey: &'a Survey) -> Vec<Vec<&'a Needs>> {
+    let of = |run: &Run| survey.needs.iter().find(|needs| needs.run == run.name);
+    plan.groups().map(|group| group.iter().filter_map(of).collect()).collect()
 }
 
 /// Holds a plan against what was learned of its nodes.

@@ -5,5 +5,6 @@ pub mod baseline;
 pub mod presets;
 pub mod reading;
 mod targets;
+mod together;
 pub mod typed;
 pub mod wish;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::together;
 use crate::shelf::{Book, Shelf};
 use crate::vocab::plan::{Limit, Load, Plan, Run, Shape, Statistic};
 use crate::vocab::ronfile;
@@ -86,6 +87,7 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
         }
         finite(run).map_err(|(field, why)| format!("runs[{i}].{field}: {why}"))?;
     }
+    together::validate(plan)?;
     if let Some((name, roof)) = plan.roofs.iter().find(|(_, roof)| roof.value <= 0.0) {
         return Err(format!("roofs.{name}: `{roof}` is no roof; expected more than nothing"));
     }

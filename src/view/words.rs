@@ -9,7 +9,7 @@ use crate::vocab::event::Outcome;
 use crate::vocab::figure::Roof;
 use crate::vocab::finding::{Cause, Finding, Severity};
 use crate::vocab::moment::Span;
-use crate::vocab::plan::Plan;
+use crate::vocab::plan::{Plan, Run};
 use crate::vocab::stat;
 use crate::vocab::text::neutral;
 use crate::vocab::unit::{Quantity, Unit, short};
@@ -132,6 +132,18 @@ pub fn odd(run: &RunState, iteration: &IterationState) -> Option<String> {
     (!odd.is_empty()).then(|| format!("[{}]", odd.join("; ")))
 }
 
+/// How often a run is done, or for how long: `x 36`, `for 8:00:00`.
+fn often(run: &Run) -> String {
+    run.lasting.map_or_else(|| format!("x {}", run.iterations), |lasting| format!("for {lasting}"))
+}
+
+/// What else goes on while a run does, and when nothing does.
+fn beside(run: &Run) -> String {
+    let together = run.together.as_ref().map(|word| format!(", together: {}", neutral(word)));
+    let rest = run.rest.map(|rest| format!(", rests for {} after every {}", rest.lasting, rest.after));
+    together.into_iter().chain(rest).collect()
+}
+
 /// What a plan would do to its nodes, and what speaks against it.
 #[must_use]
 pub fn plan(plan: &Plan, preflight: &Preflight) -> String {
@@ -139,8 +151,15 @@ pub fn plan(plan: &Plan, preflight: &Preflight) -> String {
     for run in &plan.runs {
         let kernel = serde_json::to_string(&run.kernel).unwrap_or_default();
         let target = run.target.as_ref().map(|t| t.display().to_string()).unwrap_or_default();
-        let _ =
-            writeln!(text, "  {:<18} x {:<3} {}  in {}", run.name, run.iterations, neutral(&kernel), neutral(&target));
+        let _ = writeln!(
+            text,
+            "  {:<18} {:<5} {}  in {}{}",
+            run.name,
+            often(run),
+            neutral(&kernel),
+            neutral(&target),
+            beside(run)
+        );
     }
     text.push('\n');
     text.push_str(&self::preflight(preflight));

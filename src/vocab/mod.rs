@@ -20,6 +20,7 @@ pub mod order;
 pub mod plan;
 pub mod random;
 pub mod reference;
+pub mod rest;
 pub mod ronfile;
 pub mod size;
 pub mod stat;

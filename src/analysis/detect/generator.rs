@@ -70,6 +70,17 @@ impl Watched {
             None => Finding { iteration, ..Finding::new(Kind::Generator, Severity::Warn, self.since, at) },
         };
         finding.run = Some(run.name.clone());
+        if run.together.is_some() {
+            // What the plan does on purpose speaks against no figure of it.
+            finding.severity = Severity::Info;
+            finding.sentence = format!(
+                "GENERATOR: {words} in iteration {iteration} of {}, beside the other runs of its group: the figure is that of the node under all of them",
+                run.name
+            );
+            out.push(Change::of(run, finding.clone()));
+            self.open = Some((finding, share));
+            return;
+        }
         finding.sentence = format!(
             "GENERATOR: {words} in iteration {iteration} of {}: the figure is that of the load generator, and the device may give more",
             run.name

@@ -5,7 +5,7 @@ use super::decide::{self, Compared, Holds, Side};
 use super::soundness;
 use crate::analysis::reference::Differences;
 use crate::analysis::state::{RunState, State};
-use crate::vocab::check::{Check, Limit, Missed, Statistic};
+use crate::vocab::check::{Check, Limit, Missed};
 use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::name::NodeName;
 use crate::vocab::plan::Plan;
@@ -65,10 +65,13 @@ impl Bench<'_> {
         }
         let mut measured = Measured::of(runs, figure);
         let Some(number) = decide::number(self.check.statistic, side, &measured.values) else {
-            line.reason = format!("no {} was measured", self.check.of);
+            line.reason = match measured.values.len() {
+                0 => format!("no {} was measured", self.check.of),
+                n => format!("{n} iterations are too few for this statistic"),
+            };
             return line;
         };
-        if matches!(self.check.statistic, Statistic::Spread | Statistic::RobustSpread) {
+        if self.check.statistic.is_relative() {
             measured.unit = Unit::Percent;
         }
         line.measured = short(Quantity::new(number, measured.unit));
