@@ -77,7 +77,7 @@ pub(super) fn controller_cache(root: &Path) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::vocab::moment::Span;
-    use crate::vocab::plan::{Disk, Pattern};
+    use crate::vocab::plan::{Disk, Linpack, Pattern, Stream};
 
     fn run(size: &str) -> Run {
         let block = "1MiB".parse().unwrap();
@@ -103,6 +103,23 @@ mod tests {
         let (run_, made) = settle(&run("2xMemory"), &node).unwrap();
         assert_eq!((bytes(&run_), made.starts_with("2xMemory: 2 times the memory")), (16 << 30, true));
         assert_eq!(settle(&run("7MiB"), &node).unwrap(), (run("7MiB"), String::new()));
+    }
+
+    #[test]
+    fn runs_that_take_what_there_is_share_what_the_others_of_their_group_leave() {
+        let auto =
+            |name: &str| Run { together: Some("load".to_owned()), ..Run::new(name, Load::Linpack(Linpack::default())) };
+        let fixed = Run { together: Some("load".to_owned()), ..Run::new("fixed", Load::Stream(Stream::default())) };
+        let alone = Run { together: None, ..auto("alone") };
+        let plan =
+            |runs: &[Run]| Plan { runs: runs.to_vec(), ..serde_json::from_str(r#"{"title":"t","runs":[]}"#).unwrap() };
+        let needs: Vec<Needs> = serde_json::from_str(
+            r#"[{"run":"fixed","memory":400,"disk":0,"writes":0,"time":1,"loads":true,"impossible":null}]"#,
+        )
+        .unwrap();
+        let shares = shares(&plan(&[alone.clone(), auto("a"), fixed.clone(), auto("b")]), &needs, 1000);
+        assert_eq!(shares, [("a".into(), 300), ("b".into(), 300)].into());
+        assert!(super::shares(&plan(&[alone, fixed]), &needs, 1000).is_empty());
     }
 
     #[test]

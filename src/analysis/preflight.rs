@@ -301,6 +301,32 @@ mod tests {
     }
 
     #[test]
+    fn what_runs_together_must_fit_together_and_takes_the_time_of_the_longest() {
+        let group = |word: Option<&str>, memory: u64, available: u64, size: u64| {
+            let mut survey = survey(size);
+            let needs = Needs { memory, ..survey.needs[0].clone() };
+            let other = Needs { run: "s".into(), time: Span(5), ..needs.clone() };
+            (survey.needs, survey.memory_available) = (vec![needs, other], available);
+            let run = |name: &str| Run {
+                target: Some(TARGET.into()),
+                together: word.map(str::to_owned),
+                ..Run::new(name, disk(Pattern::Write, true))
+            };
+            let plan =
+                Plan { runs: vec![run("r"), run("s")], ..serde_json::from_str(r#"{"title":"t","runs":[]}"#).unwrap() };
+            check(&plan, &[("n".into(), survey)])
+        };
+        let together = group(Some("load"), 600 << 20, 1 << 30, 1 << 30);
+        assert_eq!((together.time, together.memory, together.disk), (Span(5), 1200 << 20, 2 << 30));
+        let refusals: Vec<&str> = together.at_least(Weight::Refuse).map(|r| r.text.as_str()).collect();
+        assert_eq!(refusals, ["runs r, s together need 1200 MiB of memory, 1024 MiB are available"]);
+        let apart = group(None, 600 << 20, 1 << 30, 1 << 30);
+        assert_eq!((apart.time, apart.memory, apart.disk, apart.refuses()), (Span(6), 600 << 20, 1 << 30, false));
+        let full = group(Some("load"), 1, 1 << 30, 50_000_000_000);
+        assert!(full.refuses() && !group(None, 1, 1 << 30, 50_000_000_000).refuses(), "two files of half the disk");
+    }
+
+    #[test]
     fn a_file_that_a_cache_holds_is_said() {
         let small = Survey { controller_cache: Some(1 << 30), ..survey(2 << 30) };
         let said = remarks(direct(), small);
