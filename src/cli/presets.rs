@@ -9,12 +9,14 @@ use crate::vocab::ronfile;
 
 /// The presets that are compiled in: one line each.
 const PRESETS: &[(&str, &str)] = &[
+    ("burn-in", include_str!("../../presets/burn-in.ron")),
     ("cpu", include_str!("../../presets/cpu.ron")),
     ("disk", include_str!("../../presets/disk.ron")),
     ("disk-collapse", include_str!("../../presets/disk-collapse.ron")),
     ("disk-railway", include_str!("../../presets/disk-railway.ron")),
     ("disk-steady", include_str!("../../presets/disk-steady.ron")),
     ("memory", include_str!("../../presets/memory.ron")),
+    ("openstack-vm", include_str!("../../presets/openstack-vm.ron")),
     ("quick", include_str!("../../presets/quick.ron")),
     ("railway-private-cloud", include_str!("../../presets/railway-private-cloud.ron")),
     ("synthetic-collapse", include_str!("../../presets/synthetic-collapse.ron")),

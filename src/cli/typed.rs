@@ -144,10 +144,10 @@ pub enum PresetVerb {
         /// Its name or path
         name: String,
     },
-    /// Check a preset file
+    /// Check a preset: errors, checks that cannot decide anything, how long it takes and how much space
     Check {
-        /// Its path
-        file: PathBuf,
+        /// Its name or path; all that are compiled in when there is none
+        file: Option<PathBuf>,
     },
 }
 

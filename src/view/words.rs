@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analysis::preflight::{Preflight, Weight};
+use crate::analysis::review::review;
 use crate::analysis::roof::{self, Known};
 use crate::analysis::state::{IterationState, RunState, State};
 use crate::vocab::event::Outcome;
@@ -11,6 +12,7 @@ use crate::vocab::finding::{Cause, Finding, Severity};
 use crate::vocab::moment::Span;
 use crate::vocab::plan::{Plan, Run};
 use crate::vocab::stat;
+use crate::vocab::survey::Needs;
 use crate::vocab::text::neutral;
 use crate::vocab::unit::{Quantity, Unit, short};
 use crate::vocab::verdict::Decision;
@@ -163,17 +165,41 @@ pub fn plan(plan: &Plan, preflight: &Preflight) -> String {
     }
     text.push('\n');
     text.push_str(&self::preflight(preflight));
+    for warning in review(plan) {
+        let _ = writeln!(text, "warning: {}", neutral(&warning.to_string()));
+    }
     text
+}
+
+/// What each run of a plan takes, a line each.
+#[must_use]
+pub fn needs(needs: &[Needs]) -> String {
+    let bytes = |n: u64, what: &str| (n > 0).then(|| format!("{} {what}", short(Quantity::new(n as f64, Unit::Bytes))));
+    let line = |need: &Needs| {
+        let open = need.open.as_ref().or(need.impossible.as_ref());
+        let taken = [(need.memory, "of memory"), (need.disk, "of disk"), (need.writes, "written")];
+        let taken = taken.into_iter().filter_map(|(n, what)| bytes(n, what));
+        let parts: Vec<String> = std::iter::once(format!("about {}", need.time)).chain(taken).collect();
+        let text = open.map_or_else(|| parts.join(", "), |why| format!("not known here: {}", neutral(why)));
+        format!("  {:<18} {text}\n", need.run)
+    };
+    needs.iter().map(line).collect()
+}
+
+/// What a session takes from its nodes, in a line.
+#[must_use]
+pub fn in_all(preflight: &Preflight) -> String {
+    let bytes = |n: u64| short(Quantity::new(n as f64, Unit::Bytes));
+    let (time, memory, disk, writes) =
+        (preflight.time, bytes(preflight.memory), bytes(preflight.disk), bytes(preflight.writes));
+    format!("about {time}; up to {memory} of memory, {disk} of disk, {writes} written\n")
 }
 
 /// What a session takes from its nodes and what speaks against it, a line each.
 #[must_use]
 pub fn preflight(preflight: &Preflight) -> String {
-    let bytes = |n: u64| short(Quantity::new(n as f64, Unit::Bytes));
     let mut text = String::new();
-    let (time, memory, disk, writes) =
-        (preflight.time, bytes(preflight.memory), bytes(preflight.disk), bytes(preflight.writes));
-    let _ = writeln!(text, "about {time}; up to {memory} of memory, {disk} of disk, {writes} written");
+    text.push_str(&in_all(preflight));
     for remark in &preflight.remarks {
         let weight = match remark.weight {
             Weight::Note => "note",

@@ -8,6 +8,7 @@ pub mod disturbed;
 pub mod event;
 pub mod fact;
 pub mod figure;
+pub mod figures;
 pub mod finding;
 pub mod hardware;
 pub mod latency;
