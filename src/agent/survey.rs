@@ -155,7 +155,7 @@ fn in_all(run: &Run, takes: &Takes) -> Needs {
         run: run.name.clone(),
         memory: takes.memory,
         disk: takes.disk,
-        writes: takes.writes.saturating_mul(times),
+        writes: takes.writes.saturating_mul(times).saturating_add(takes.laid_out),
         time: Span(time.max(lasting)),
         loads: takes.loads,
         impossible: None,
@@ -325,7 +325,7 @@ fn is_neighbour(name: &str, known: &str) -> bool {
 mod tests {
     use super::*;
     use crate::agent::host::fake;
-    use crate::vocab::plan::{Disk, Load, Pattern, Shape, Synthetic};
+    use crate::vocab::plan::{Disk, Load, Pattern, Rest, Shape, Synthetic};
     use crate::vocab::size::ByteSize;
     use crate::vocab::unit::{Quantity, Unit};
 
@@ -414,10 +414,22 @@ mod tests {
 
     #[test]
     fn time_and_writes_add_up_over_the_iterations() {
-        let takes = Takes { memory: 1, disk: 2, writes: 3, time: Span(4), loads: true };
+        let takes = Takes { memory: 1, disk: 2, laid_out: 5, writes: 3, time: Span(4), loads: true };
         let need = in_all(&run("a"), &takes);
-        assert_eq!((need.memory, need.disk, need.writes, need.time, need.loads), (1, 2, 6, Span(8), true));
+        assert_eq!((need.memory, need.disk, need.writes, need.time, need.loads), (1, 2, 11, Span(8), true));
         assert_eq!(in_all(&run("a"), &Takes { writes: u64::MAX, ..takes }).writes, u64::MAX);
+    }
+
+    #[test]
+    fn a_run_that_goes_on_by_time_needs_what_its_iterations_come_to() {
+        let rest = Rest { after: Span(50), lasting: Span(50) };
+        let lasting = Run { lasting: Some(Span(1000)), rest: Some(rest), ..run("a") };
+        let need = in_all(&lasting, &Takes { writes: 3, time: Span(10), ..Takes::default() });
+        assert_eq!(
+            (need.writes, need.time),
+            (150, Span(1010)),
+            "fifty iterations in the half of the time, the last one too late"
+        );
     }
 
     #[test]

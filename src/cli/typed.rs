@@ -189,7 +189,7 @@ pub struct RunOptions {
     /// Only these runs of the preset
     #[arg(long, value_name = "RUN", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Change a parameter: `disk-write.size=4GiB`, `cpu-float.iterations=5`
+    /// Change a parameter: `disk-write.size=4GiB`, `cpu-float.iterations=5`, `*.lasting=5 min`
     #[arg(long, value_name = "RUN.PARAM=VALUE")]
     pub set: Vec<String>,
     /// A nominal roof: `cpu=35.2 GFLOPS`
