@@ -169,9 +169,9 @@ impl<'a> About<'a> {
         }
         let unknown = |run: &&&Run| basis == Basis::Nominal && !self.has_roof(run);
         if let Some(run) = self.runs.iter().find(unknown) {
-            let (name, class) = (&run.name, roof::class(&run.kernel));
+            let name = &run.name;
             said.push(format!(
-                "no node tells the nominal roof of {name}, and the plan gives none: it proves nothing without --roof {class}=VALUE"
+                "no node tells the nominal roof of {name}, and the plan gives none: it proves nothing without --roof {name}=VALUE"
             ));
         }
         let shares = |run: &&&Run| self.plan.group_of(&run.name).len() > 1;

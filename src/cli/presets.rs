@@ -93,6 +93,11 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
     if let Some((name, roof)) = plan.roofs.iter().find(|(_, roof)| roof.value <= 0.0) {
         return Err(format!("roofs.{name}: `{roof}` is no roof; expected more than nothing"));
     }
+    checks(plan)
+}
+
+/// Checks hold what there is against what makes sense.
+fn checks(plan: &Plan) -> Result<(), String> {
     for (i, check) in plan.checks.iter().enumerate() {
         for (field, limit) in [("at_least", &check.at_least), ("at_most", &check.at_most)] {
             let share = limit.as_ref().and_then(Limit::share);

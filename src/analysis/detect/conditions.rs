@@ -178,6 +178,14 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_another_run_beside_it_is_no_end_of_it() {
+        let mut told = working().setting("governor", Some("a"), Some("b"));
+        told.put("n", Event::RunEnded { run: "s".into(), outcome: Outcome::Sound });
+        assert_eq!(told.found(Kind::Conditions)[0].closed, None);
+        assert!(told.end(100.0, Outcome::Sound).found(Kind::Conditions)[0].closed.is_some());
+    }
+
+    #[test]
     fn each_setting_has_one_finding_and_all_end_with_the_run() {
         let told = working().setting("governor", Some("a"), Some("b")).setting("link_eth0", Some("25000 Mb/s"), None);
         let told = told.setting("governor", Some("b"), Some("c"));

@@ -169,7 +169,7 @@ fn change_of_worker(node: &NodeName, run: &RunName, finding: Finding) -> Change 
 mod tests {
     use super::*;
     use crate::analysis::scenario::Scenario;
-    use crate::vocab::event::Outcome;
+    use crate::vocab::event::{Outcome, Progress};
 
     #[test]
     fn three_seconds_without_a_word_are_a_silence_and_no_stall() {
@@ -195,6 +195,18 @@ mod tests {
         let told = told.work(100.0, 20);
         let [finding] = told.found(Kind::Silent)[..] else { panic!("{:?}", told.found(Kind::Silent)) };
         assert!(finding.closed.is_some(), "{finding:?}");
+    }
+
+    #[test]
+    fn a_worker_that_stops_is_told_though_another_goes_on_beside_it() {
+        let mut told = Scenario::measuring(vec![]).agent_alone(10).work(100.0, 20);
+        for done in 0..40 {
+            told = told.agent_alone(1);
+            let (run, done) = ("s".into(), vec![done]);
+            told.put("n", Event::Progress(Progress { run, done, in_flight: 1, oldest: None, latency: None }));
+        }
+        let [finding] = told.found(Kind::Silent)[..] else { panic!("{:?}", told.found(Kind::Silent)) };
+        assert!(finding.run == Some("r".into()) && finding.sentence.contains("worker of r"), "{finding:?}");
     }
 
     #[test]
