@@ -254,6 +254,7 @@ fn usage_is_3_and_help_is_0() {
         &["baseline", "--help"],
         &["presets"],
         &["presets", "show", "quick"],
+        &["presets", "check", "quick"],
     ] {
         let finished = place.run(right);
         assert_eq!((finished.code, finished.err.as_str()), (Some(0), ""), "{right:?}");
@@ -337,14 +338,51 @@ fn without_a_terminal_and_a_preset_there_is_a_list_and_3() {
     assert_eq!((finished.code, finished.out.as_str()), (Some(3), ""));
     assert!(
         finished.err.ends_with(
-            "there are: cpu, disk, disk-collapse, disk-railway, disk-steady, memory, mine, quick, railway-private-cloud, \
-             synthetic-collapse\n"
+            "there are: burn-in, cpu, disk, disk-collapse, disk-railway, disk-steady, memory, mine, openstack-vm, quick, \
+             railway-private-cloud, synthetic-collapse\n"
         ),
         "{}",
         finished.err
     );
     let listed = place.run(&["presets"]);
     assert!(listed.out.contains("mine                 a plan for a test\n"), "{}", listed.out);
+}
+
+#[test]
+fn a_check_of_a_preset_tells_what_it_takes_and_what_it_can_never_decide() {
+    let place = Place::new();
+    let checks =
+        "(of: \"r.mb_per_s\", at_least: Absolute(\"80 MB/s\")), (of: \"r.iops\", at_least: Absolute(\"1 IOPS\"))";
+    let preset = place.preset("p", &plan(&[synthetic("r", "2 s", "Level", "")], checks));
+    let checked = place.run(&["presets", "check", &preset]);
+    assert_eq!((checked.code, checked.err.as_str()), (Some(0), ""));
+    let lines: Vec<&str> = checked.out.lines().collect();
+    let expected = [
+        format!("{preset}: 1 runs, 2 checks"),
+        "  r                  about 2.0 s".to_owned(),
+        "  in all about 2.0 s; up to 0 B of memory, 0 B of disk, 0 B written".to_owned(),
+    ];
+    assert_eq!(lines[..3], expected);
+    assert!(lines[3].contains(": checks[0].statistic: 1 iterations are too few for the mean"), "{}", checked.out);
+    assert!(lines[4].contains(": checks[1].of: no run gives `iops`; r gives mb_per_s"), "{}", checked.out);
+    assert!(lines[3].starts_with(&format!("warning: {preset}:1:")) && lines.len() == 5, "{}", checked.out);
+    let planned = place.run(&["run", &preset, "--plan"]);
+    assert!(planned.out.contains("\nwarning: checks[1].of: no run gives `iops`"), "{}", planned.out);
+}
+
+/// What a preset leaves to the command line is meant; nothing else is.
+#[test]
+fn the_presets_that_are_compiled_in_say_what_they_need_and_no_more() {
+    let place = Place::new();
+    let checked = place.run(&["presets", "check"]);
+    assert_eq!((checked.code, checked.err.as_str()), (Some(0), ""));
+    let meant = |line: &str| {
+        line.contains("proves nothing without --roof") || line.contains("proves nothing without --reference")
+    };
+    let others: Vec<&str> = checked.out.lines().filter(|l| l.starts_with("warning:") && !meant(l)).collect();
+    assert!(others.is_empty(), "{others:#?}");
+    let of = |name: &str| checked.out.lines().filter(|l| l.starts_with(&format!("warning: {name}.ron:"))).count();
+    assert_eq!(["burn-in", "cpu", "disk", "memory", "openstack-vm", "quick"].map(of), [0, 0, 4, 0, 7, 0]);
 }
 
 #[test]

@@ -70,5 +70,6 @@ fn a_corrected_file_is_accepted() {
     let wrong = std::fs::read_to_string(Path::new(CORPUS).join("zero-iterations.ron")).unwrap();
     let path = place.preset("right", &wrong.replace("iterations: 0", "iterations: 1"));
     let checked = place.run(&["presets", "check", &path]);
-    assert_eq!((checked.code, checked.out), (Some(0), format!("{path}: 1 runs, 0 checks\n")), "{}", checked.err);
+    assert_eq!(checked.code, Some(0), "{}", checked.err);
+    assert!(checked.out.starts_with(&format!("{path}: 1 runs, 0 checks\n")), "{}", checked.out);
 }

@@ -17,8 +17,10 @@ use super::{conditions, inventory, roof, survey};
 use crate::clock::now;
 use crate::vocab::event::{Event, Outcome, Phase, Start};
 use crate::vocab::figure::Roof;
+use crate::vocab::moment::Span;
 use crate::vocab::node::Conditions;
 use crate::vocab::order::Work;
+use crate::vocab::plan::Run;
 
 /// Where the host is read; a worker measures the machine it runs on and no other.
 const ROOT: &str = "/";
@@ -30,7 +32,8 @@ const LATENCY_EVERY: u32 = 10;
 /// Does a run and says everything about it but its end, which is returned.
 #[must_use]
 pub fn work(work: &Work, voice: &Voice, stop: &Stop) -> Outcome {
-    let node = Resources::here(Path::new(ROOT));
+    let mut node = Resources::here(Path::new(ROOT));
+    node.memory = work.memory.map_or(node.memory, |share| share.min(node.memory));
     let target = target_of(work.run.target.as_deref());
     let done = catch_unwind(AssertUnwindSafe(|| {
         let kernel = kernel::build(&work.run, &target, &node)?;
@@ -60,11 +63,15 @@ fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop)
     let _reader = Reader::start(Arc::clone(&meter), voice.clone());
     meter.phase(Phase::Prepare);
     kernel.prepare(&meter, stop)?;
-    let (mut rounds, mut again) = (Vec::new(), 0);
-    while rounds.len() < (run.iterations.saturating_add(again)) as usize {
+    let (mut rounds, mut again, begun) = (Vec::new(), 0, now());
+    while goes_on(run, rounds.len(), again, now().since(begun)) {
+        if let Some(left) = run.rest.and_then(|rest| rest.left(now().since(begun))) {
+            rest(&meter, left, stop)?;
+            continue;
+        }
         let look = (again < run.repeat_disturbed).then(|| Look::begin(Path::new(ROOT)));
         let (iteration, Measured { figures, latency }) = one(kernel.as_mut(), &meter, stop)?;
-        let disturbed = look.and_then(|look| look.taken().disturbs());
+        let disturbed = look.and_then(|look| look.taken().beside(run.together.is_some()).disturbs());
         rounds.push(figures.iter().find(|f| f.name == main).map(|f| f.value));
         voice.say(Event::IterationEnded { run: run.name.clone(), iteration, figures, latency });
         if let Some(why) = disturbed {
@@ -79,6 +86,22 @@ fn iterate(mut kernel: Box<dyn Kernel>, work: &Work, voice: &Voice, stop: &Stop)
             voice.say(Event::Noted(format!("{}: {main} is steady after {iteration} rounds: {why}", run.name)));
             break;
         }
+    }
+    Ok(())
+}
+
+/// Whether another iteration is begun, so long after the first was, when so many are done and some of them are to be done again.
+fn goes_on(run: &Run, done: usize, again: u32, passed: Span) -> bool {
+    done < run.iterations.saturating_add(again) as usize || run.lasting.is_some_and(|lasting| passed < lasting)
+}
+
+/// Does nothing for a while.
+fn rest(meter: &Meter, time: Span, stop: &Stop) -> Result<(), KernelError> {
+    meter.phase(Phase::Cool);
+    let end = Instant::now() + Duration::from(time);
+    while let Some(left) = end.checked_duration_since(Instant::now()) {
+        stop.check()?;
+        std::thread::sleep(left.min(READING));
     }
     Ok(())
 }
@@ -115,7 +138,8 @@ fn start(description: Description, work: &Work, (on_disk, stop): (bool, &Stop)) 
         let kinds = (!cpus.is_empty()).then(|| inventory::kinds(root, &cpus)).flatten();
         labels.extend(kinds.map(|kinds| ("cores".to_owned(), kinds)));
     }
-    let told = description.bound.map(|bound| roof::of(bound, &roof::Node { root, cpus, limited_to, stop }));
+    let alone = work.run.together.is_none();
+    let told = description.bound.map(|bound| roof::of(bound, &roof::Node { root, cpus, limited_to, alone, stop }));
     let told = told.unwrap_or_default();
     let unknown =
         told.unknown.into_iter().map(|(basis, why)| (Roof::label(told.name, basis), format!("unknown: {why}")));
@@ -187,8 +211,7 @@ fn read_on(meter: &Meter, voice: &Voice, over: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocab::moment::Span;
-    use crate::vocab::plan::{Basis, Linpack, Load, Run, Shape, Synthetic};
+    use crate::vocab::plan::{Basis, Linpack, Load, Rest, Shape, Synthetic};
     use crate::vocab::size::Order;
 
     fn synthetic(shape: Shape) -> Work {
@@ -199,13 +222,21 @@ mod tests {
             noise: 0.0,
         });
         let run = Run { iterations: 2, seed: 1, ..Run::new("s", kernel) };
-        Work { run, deadline: Span::seconds(60), labels: [].into() }
+        Work { run, deadline: Span::seconds(60), memory: None, labels: [].into() }
     }
 
     fn run(shape: Shape) -> (Outcome, String) {
+        said(&synthetic(shape))
+    }
+
+    fn kernel_lanes() -> crate::agent::meter::Lanes {
+        crate::agent::meter::Lanes { threads: 1, depth: 0, timed: false }
+    }
+
+    fn said(what: &Work) -> (Outcome, String) {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let (voice, thread) = Voice::into_writer(writer);
-        let outcome = work(&synthetic(shape), &voice, &Stop::default());
+        let outcome = work(what, &voice, &Stop::default());
         drop(voice);
         thread.join().unwrap();
         let mut text = String::new();
@@ -247,6 +278,40 @@ mod tests {
         assert!(measured.name == "cpu" && measured.value.value > 0.0 && measured.source.starts_with("FMA loop"));
         let nominal = start.roofs.iter().any(|r| r.basis == Basis::Nominal);
         assert!(nominal != start.labels.contains_key(&Roof::label("cpu", Basis::Nominal)), "{start:?}");
+    }
+
+    #[test]
+    fn iterations_are_begun_for_so_long_and_so_often_at_least() {
+        let mut run = synthetic(Shape::Level).run;
+        assert!(goes_on(&run, 1, 0, Span::seconds(99)) && !goes_on(&run, 2, 0, Span::ZERO));
+        assert!(goes_on(&run, 2, 1, Span::ZERO), "one is done again");
+        run.lasting = Some(Span::seconds(10));
+        assert!(goes_on(&run, 50, 0, Span::seconds(9)) && !goes_on(&run, 50, 0, Span::seconds(10)));
+        assert!(goes_on(&run, 1, 0, Span::seconds(11)), "two at least");
+    }
+
+    #[test]
+    fn a_run_rests_between_its_iterations_and_heeds_a_stop_in_it() {
+        let mut resting = synthetic(Shape::Level);
+        resting.run.rest = Some(Rest { after: Span::milliseconds(200), lasting: Span::milliseconds(150) });
+        let (outcome, text) = said(&resting);
+        assert_eq!((outcome, text.matches("\"Cool\"").count()), (Outcome::Sound, 1));
+        let stop = Stop::default();
+        stop.ask();
+        let meter = Meter::new("s".into(), 1, kernel_lanes(), Voice::silent());
+        assert_eq!(rest(&meter, Span::seconds(3600), &stop), Err(KernelError::Stopped));
+    }
+
+    #[test]
+    fn beside_others_no_roof_is_measured() {
+        let linpack = Load::Linpack(Linpack { size: Order::N(64), threads: Some(1) });
+        let run = Run { together: Some("load".to_owned()), ..Run::new("cpu", linpack) };
+        let work = Work { run, ..synthetic(Shape::Level) };
+        let node = Resources::here(Path::new(ROOT));
+        let kernel = kernel::build(&work.run, Path::new("/var/tmp"), &node).unwrap();
+        let start = start(kernel.describe(), &work, (false, &Stop::default()));
+        assert!(start.roofs.iter().all(|roof| roof.basis == Basis::Nominal), "{start:?}");
+        assert!(start.labels[&Roof::label("cpu", Basis::Measured)].contains("beside others"), "{start:?}");
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub(super) struct Job {
     pub(super) number: u64,
     /// What the worker says of its run's end.
     pub(super) outcome: Option<Outcome>,
+    /// The disk that it loads: `disk/vda`.
+    pub(super) device: Option<String>,
     run: RunName,
     child: Child,
     give_up_at: Instant,
@@ -72,7 +74,7 @@ impl Job {
         }
         let give_up_at = Instant::now() + work.deadline.into();
         let (run, kills_before) = (work.run.name.clone(), kills_for_memory());
-        Ok(Self { number, outcome: None, run, child, give_up_at, asked: false, last_words, kills_before })
+        Ok(Self { number, outcome: None, device: None, run, child, give_up_at, asked: false, last_words, kills_before })
     }
 
     /// How long it may still go on before it is given up.
@@ -104,10 +106,15 @@ impl Job {
         (self.run.clone(), outcome)
     }
 
+    /// Kills the worker, and waits for nothing.
+    pub(super) fn kill(&mut self) {
+        let _ = self.child.kill();
+    }
+
     /// Kills the worker and leaves it to a thread that will bury it, however long that takes. Its number when it is still there
     /// after a while, because it hangs in the kernel.
     pub(super) fn abandon(mut self, patience: Duration) -> (RunName, Option<u32>) {
-        let _ = self.child.kill();
+        self.kill();
         let (run, number) = (self.run.clone(), self.child.id());
         let (gone, told) = channel();
         std::thread::spawn(move || {

@@ -1,6 +1,7 @@
-//! The agent's process: hears orders, starts a worker for each run, passes on what it says, and never waits for one that
-//! will not die.
+//! The agent's process: hears orders, starts a worker for each run, passes on what they say, and never waits for one that will not
+//! die. Runs that go on at the same time have a worker each, and the end of one is no end of another.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -35,13 +36,17 @@ pub struct Agent {
     voice: Voice,
     inbox: Receiver<Inbox>,
     to_inbox: Sender<Inbox>,
-    job: Option<Job>,
-    jobs: u64,
+    /// The workers at work.
+    jobs: Vec<Job>,
+    /// Workers started so far.
+    started: u64,
     watch: Option<Watch>,
     hold: Option<Hold>,
     session: String,
     /// The runs that put files on a disk.
     on_disk: Vec<RunName>,
+    /// Bytes of memory that runs may size themselves by beside others.
+    shares: BTreeMap<RunName, u64>,
     /// Bytes of cache in the disk controllers, once a survey has asked for them.
     controller_cache: Option<u64>,
 }
@@ -67,12 +72,13 @@ pub fn serve(
         voice,
         inbox,
         to_inbox,
-        job: None,
-        jobs: 0,
+        jobs: Vec::new(),
+        started: 0,
         watch: None,
         hold: None,
         session: String::new(),
         on_disk: Vec::new(),
+        shares: BTreeMap::new(),
         controller_cache: None,
     };
     let ended = agent.attend();
@@ -94,7 +100,8 @@ fn hear(input: impl Read, orders: &Sender<Inbox>) {
 impl Agent {
     fn attend(&mut self) -> Result<(), String> {
         loop {
-            let patience = self.job.as_ref().map_or(Duration::from_hours(1), |job| job.patience(Instant::now()));
+            let now = Instant::now();
+            let patience = self.jobs.iter().map(|job| job.patience(now)).min().unwrap_or(Duration::from_hours(1));
             match self.inbox.recv_timeout(patience) {
                 Ok(Inbox::Order(order)) => self.obey(order?)?,
                 Ok(Inbox::Said(number, said)) => self.pass(number, said),
@@ -102,9 +109,7 @@ impl Agent {
                 Ok(Inbox::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if self.job.as_ref().is_some_and(|job| job.patience(Instant::now()).is_zero()) {
-                self.give_up();
-            }
+            self.give_up();
         }
     }
 
@@ -117,6 +122,7 @@ impl Agent {
                     self.controller_cache = sizes::controller_cache(&self.root);
                 }
                 let survey = survey::take(&plan, &self.root, &self.resources());
+                self.shares = sizes::shares(&plan, &survey.needs, survey.memory_available);
                 let on_disk = |name: &RunName| plan.runs.iter().any(|run| run.name == *name && run.is_raw());
                 let needs = survey.needs.iter().filter(|n| n.disk > 0 || on_disk(&n.run));
                 self.on_disk = needs.map(|n| n.run.clone()).collect();
@@ -126,9 +132,8 @@ impl Agent {
             AgentOrder::Ping(sent) => self.voice.say(Event::Clock { sent, back: Moment(0) }),
             AgentOrder::Start { run, deadline } => self.start(&run, deadline),
             AgentOrder::Stop => {
-                if let Some(job) = &mut self.job {
-                    job.ask_to_stop(Instant::now() + OBEY);
-                }
+                let until = Instant::now() + OBEY;
+                self.jobs.iter_mut().for_each(|job| job.ask_to_stop(until));
             }
         }
         Ok(())
@@ -185,22 +190,24 @@ impl Agent {
         let made = (!made.is_empty()).then(|| ("size_is".to_owned(), made));
         let cache = cache.map(|cache| (CONTROLLER_CACHE.to_owned(), ByteSize(cache).to_string()));
         let labels = made.into_iter().chain(cache).collect();
-        if let Some(watch) = &mut self.watch {
-            watch.begin_run(device.map(|d| format!("disk/{d}")));
-        }
-        if self.job.is_some() {
-            let outcome = Outcome::Broken("the agent was asked for a second run at a time".to_owned());
-            return self.voice.say(Event::RunEnded { run: name, outcome });
-        }
-        self.jobs += 1;
-        match Job::start(&self.program, &Work { run, deadline, labels }, self.jobs, &self.to_inbox) {
-            Ok(job) => self.job = Some(job),
+        let device = device.map(|d| format!("disk/{d}"));
+        let memory = self.shares.get(&name).copied();
+        let work = Work { run, deadline, memory, labels };
+        self.started += 1;
+        match Job::start(&self.program, &work, self.started, &self.to_inbox) {
+            Ok(mut job) => {
+                job.device = device;
+                self.jobs.push(job);
+            }
             Err(why) => self.voice.say(Event::RunEnded { run: name, outcome: Outcome::Broken(why) }),
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.begin_run(devices(&self.jobs));
         }
     }
 
     fn pass(&mut self, number: u64, said: Said) {
-        let Some(job) = self.job.as_mut().filter(|job| job.number == number) else { return };
+        let Some(job) = self.jobs.iter_mut().find(|job| job.number == number) else { return };
         // The end is said once the process is gone, so that the next run never meets the last worker.
         if let Event::RunEnded { outcome, .. } = said.event {
             job.outcome = Some(outcome);
@@ -210,15 +217,20 @@ impl Agent {
     }
 
     fn settle(&mut self, number: u64) {
-        if let Some(job) = self.job.take_if(|job| job.number == number) {
-            let (run, outcome) = job.settle();
+        if let Some(place) = self.jobs.iter().position(|job| job.number == number) {
+            let (run, outcome) = self.jobs.remove(place).settle();
             self.end_run(Event::RunEnded { run, outcome });
         }
     }
 
+    /// Gives up every worker whose time is over; those beside it go on.
     fn give_up(&mut self) {
-        if let Some(job) = self.job.take() {
-            let (run, left) = job.abandon(DYING);
+        let now = Instant::now();
+        let mut late: Vec<Job> = self.jobs.extract_if(.., |job| job.patience(now).is_zero()).collect();
+        late.iter_mut().for_each(Job::kill);
+        let until = now + DYING;
+        for job in late {
+            let (run, left) = job.abandon(until.saturating_duration_since(Instant::now()));
             if let Some(process) = left {
                 self.voice.say(Event::Noted(format!(
                     "{run}: its worker, process {process}, hangs in the kernel where no signal reaches it, and is left behind"
@@ -230,26 +242,37 @@ impl Agent {
 
     fn end_run(&mut self, event: Event) {
         if let Some(watch) = &mut self.watch {
-            watch.end_run();
+            watch.end_run(devices(&self.jobs));
         }
         self.voice.say(event);
     }
 
-    /// The runner is gone: the worker is stopped, then killed, and nobody is waited for.
+    /// The runner is gone: the workers are stopped, then killed, and nobody is waited for.
     fn leave(&mut self) {
         self.watch = None;
-        let Some(mut job) = self.job.take() else { return };
         let until = Instant::now() + OBEY_AT_THE_END;
-        job.ask_to_stop(until);
-        while let Some(left) = until.checked_duration_since(Instant::now()) {
+        self.jobs.iter_mut().for_each(|job| job.ask_to_stop(until));
+        while let (false, Some(left)) = (self.jobs.is_empty(), until.checked_duration_since(Instant::now())) {
             match self.inbox.recv_timeout(left) {
-                Ok(Inbox::Quiet(number)) if number == job.number => break,
+                Ok(Inbox::Quiet(number)) => {
+                    for job in self.jobs.extract_if(.., |job| job.number == number) {
+                        job.abandon(Duration::ZERO);
+                    }
+                }
                 Ok(_) => {}
                 Err(_) => break,
             }
         }
-        job.abandon(Duration::ZERO);
+        for job in self.jobs.drain(..) {
+            job.abandon(Duration::ZERO);
+        }
     }
+}
+
+/// The disks that these workers load, each once.
+fn devices(jobs: &[Job]) -> Vec<String> {
+    let devices: BTreeSet<&String> = jobs.iter().filter_map(|job| job.device.as_ref()).collect();
+    devices.into_iter().cloned().collect()
 }
 
 #[cfg(test)]

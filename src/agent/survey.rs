@@ -42,15 +42,21 @@ const REBUILDS: [&str; 4] = ["resync", "recovery", "check", "reshape"];
 pub fn take(plan: &Plan, root: &Path, node: &Resources) -> Survey {
     let mut targets: Vec<(PathBuf, &Run)> = Vec::new();
     let mut dead: Vec<PathBuf> = Vec::new();
-    let mut needs = Vec::new();
-    for run in &plan.runs {
-        let Looked { need, directory, answers } = need(run, node, &dead);
+    let mut needs: Vec<Needs> = Vec::new();
+    // Those that take what others leave are asked when that is known.
+    let beside = |run: &&Run| sizes::takes_what_there_is(run) && plan.group_of(&run.name).len() > 1;
+    let (last, first): (Vec<&Run>, Vec<&Run>) = plan.runs.iter().partition(beside);
+    for run in first.into_iter().chain(last) {
+        let shares = sizes::shares(plan, &needs, node.memory);
+        let memory = shares.get(&run.name).copied().unwrap_or(node.memory);
+        let Looked { need, directory, answers } = need(run, &Resources { memory, ..node.clone() }, &dead);
         needs.push(need);
         if !answers {
             dead.extend(directory.clone());
         }
         targets.extend(directory.filter(|it| targets.iter().all(|(known, _)| known != it)).map(|it| (it, run)));
     }
+    needs.sort_by_key(|need| plan.runs.iter().position(|run| run.name == need.run));
     let mounts = Mounts::read(root);
     let look = |(path, run): (PathBuf, &Run)| {
         let is_dead = dead.contains(&path);
@@ -139,15 +145,18 @@ fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Resu
     })
 }
 
-/// What an iteration takes, for all iterations of the run; memory and disk are given back after each.
+/// What an iteration takes, for all iterations of the run, those begun in the time of one that lasts so long; memory and disk are given back after each.
 fn in_all(run: &Run, takes: &Takes) -> Needs {
-    let times = u64::from(run.iterations);
+    let times = run.expected(takes.time);
+    let time = takes.time.0.saturating_mul(u64::from(run.iterations));
+    // The last iteration is begun within that time, and ends after it.
+    let lasting = run.lasting.map_or(0, |lasting| lasting.0.saturating_add(takes.time.0));
     Needs {
         run: run.name.clone(),
         memory: takes.memory,
         disk: takes.disk,
-        writes: takes.writes.saturating_mul(times),
-        time: Span(takes.time.0.saturating_mul(times)),
+        writes: takes.writes.saturating_mul(times).saturating_add(takes.laid_out),
+        time: Span(time.max(lasting)),
         loads: takes.loads,
         impossible: None,
         open: None,
@@ -316,7 +325,7 @@ fn is_neighbour(name: &str, known: &str) -> bool {
 mod tests {
     use super::*;
     use crate::agent::host::fake;
-    use crate::vocab::plan::{Disk, Load, Pattern, Shape, Synthetic};
+    use crate::vocab::plan::{Disk, Load, Pattern, Rest, Shape, Synthetic};
     use crate::vocab::size::ByteSize;
     use crate::vocab::unit::{Quantity, Unit};
 
@@ -406,10 +415,22 @@ mod tests {
 
     #[test]
     fn time_and_writes_add_up_over_the_iterations() {
-        let takes = Takes { memory: 1, disk: 2, writes: 3, time: Span(4), loads: true };
+        let takes = Takes { memory: 1, disk: 2, laid_out: 5, writes: 3, time: Span(4), loads: true };
         let need = in_all(&run("a"), &takes);
-        assert_eq!((need.memory, need.disk, need.writes, need.time, need.loads), (1, 2, 6, Span(8), true));
+        assert_eq!((need.memory, need.disk, need.writes, need.time, need.loads), (1, 2, 11, Span(8), true));
         assert_eq!(in_all(&run("a"), &Takes { writes: u64::MAX, ..takes }).writes, u64::MAX);
+    }
+
+    #[test]
+    fn a_run_that_goes_on_by_time_needs_what_its_iterations_come_to() {
+        let rest = Rest { after: Span(50), lasting: Span(50) };
+        let lasting = Run { lasting: Some(Span(1000)), rest: Some(rest), ..run("a") };
+        let need = in_all(&lasting, &Takes { writes: 3, time: Span(10), ..Takes::default() });
+        assert_eq!(
+            (need.writes, need.time),
+            (150, Span(1010)),
+            "fifty iterations in the half of the time, the last one too late"
+        );
     }
 
     #[test]

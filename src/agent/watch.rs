@@ -26,8 +26,8 @@ const CONDITIONS_SHARE: u32 = 500;
 
 /// What the agent tells the thread.
 enum Tell {
-    BeginRun(Option<String>),
-    EndRun,
+    BeginRun(Vec<String>),
+    EndRun(Vec<String>),
 }
 
 /// The watching threads; they end when this is dropped.
@@ -42,21 +42,21 @@ impl Watch {
     pub(super) fn new(root: &Path, voice: Voice) -> Self {
         let (tell, told) = channel();
         let pace = Pace::new(sampler::all(root));
-        let sampling = Sampling { pace, sink: Sink::default(), voice: voice.clone(), device: None };
+        let sampling = Sampling { pace, sink: Sink::default(), voice: voice.clone(), devices: Vec::new() };
         std::thread::spawn(move || sampling.go_on(&told));
         // The tools of RAID controllers know nothing of a faked root, and may take seconds.
         let ends = [watch_controllers(root, &voice), Some(watch_conditions(root, voice))];
         Self { tell, _ends: ends.into_iter().flatten().collect() }
     }
 
-    /// A run begins: everything is described once more, and this device (`disk/vda`) is read ten times a second.
-    pub(super) fn begin_run(&mut self, device: Option<String>) {
-        let _ = self.tell.send(Tell::BeginRun(device));
+    /// A run begins: everything is described once more, and the devices of the runs under way (`disk/vda`) are read ten times a second.
+    pub(super) fn begin_run(&mut self, devices: Vec<String>) {
+        let _ = self.tell.send(Tell::BeginRun(devices));
     }
 
-    /// The run is over.
-    pub(super) fn end_run(&mut self) {
-        let _ = self.tell.send(Tell::EndRun);
+    /// A run is over; these are the devices of those that go on.
+    pub(super) fn end_run(&mut self, devices: Vec<String>) {
+        let _ = self.tell.send(Tell::EndRun(devices));
     }
 }
 
@@ -64,7 +64,7 @@ struct Sampling {
     pace: Pace,
     sink: Sink,
     voice: Voice,
-    device: Option<String>,
+    devices: Vec<String>,
 }
 
 impl Sampling {
@@ -73,23 +73,24 @@ impl Sampling {
         for reading in 0_u32.. {
             if reading % FULL_EVERY == 0 {
                 self.read(Pace::read_due);
-            } else if let Some(device) = self.device.clone() {
+            } else if !self.devices.is_empty() {
+                let devices = self.devices.clone();
                 self.read(|pace, sink| {
-                    pace.read_device(sink, &device);
-                    Some(vec![device])
+                    devices.iter().for_each(|device| pace.read_device(sink, device));
+                    Some(devices)
                 });
             }
             // A process that was stopped does not make up for the readings it missed: they are a gap.
             due = (due + READING).max(Instant::now().checked_sub(READING).unwrap_or(due));
             loop {
                 match told.recv_timeout(due.saturating_duration_since(Instant::now())) {
-                    Ok(Tell::BeginRun(device)) => {
-                        self.device = device;
+                    Ok(Tell::BeginRun(devices)) => {
+                        self.devices = devices;
                         self.sink.start_over();
                         self.read(Pace::read_all);
                     }
-                    Ok(Tell::EndRun) => {
-                        self.device = None;
+                    Ok(Tell::EndRun(devices)) => {
+                        self.devices = devices;
                         self.read(Pace::read_all);
                     }
                     Err(RecvTimeoutError::Timeout) => break,

@@ -4,6 +4,7 @@
 
 use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF, StudentsT};
 
+use crate::vocab::check::Statistic;
 use crate::vocab::random::below;
 use crate::vocab::stat;
 
@@ -92,6 +93,18 @@ pub fn quantile(values: &[f64], q: f64) -> Result<Interval, String> {
 fn fewest(q: f64) -> usize {
     let rarer = q.max(1.0 - q);
     if rarer >= 1.0 { usize::MAX } else { ((OUTSIDE / 2.0).ln() / rarer.ln()).ceil() as usize }
+}
+
+/// The fewest values of which a statistic has an interval, [`usize::MAX`] where no number is enough; none of those that are of what was
+/// measured and decided as a point.
+#[must_use]
+pub fn fewest_of(statistic: Statistic) -> Option<usize> {
+    match statistic {
+        Statistic::Mean | Statistic::Spread | Statistic::RobustSpread => Some(FEWEST),
+        Statistic::Median => Some(fewest(0.5)),
+        Statistic::Quantile(q) => Some(fewest(q)),
+        Statistic::Min | Statistic::Max | Statistic::Best | Statistic::Sustained | Statistic::Burst => None,
+    }
 }
 
 /// Of the coefficient of variation, in its own unit: that of a standard deviation of normal values by the chi-squared distribution; that

@@ -10,6 +10,7 @@ pub mod interval;
 mod means;
 pub mod preflight;
 pub mod reference;
+pub mod review;
 pub mod roof;
 #[cfg(test)]
 pub(crate) mod scenario;

@@ -63,12 +63,17 @@ impl Preflight {
     }
 
     fn node(&mut self, plan: &Plan, survey: &Survey) {
-        let most = |of: fn(&Needs) -> u64| survey.needs.iter().map(of).max().unwrap_or(0);
+        let groups = groups(plan, survey);
+        let sum = |group: &[&Needs], of: fn(&Needs) -> u64| group.iter().map(|n| of(n)).fold(0, u64::saturating_add);
+        let most = |of: fn(&Needs) -> u64| groups.iter().map(|group| sum(group, of)).max().unwrap_or(0);
         self.memory = self.memory.max(most(|n| n.memory));
         self.disk = self.disk.max(most(|n| n.disk));
-        let all = |of: fn(&Needs) -> u64| survey.needs.iter().map(of).fold(0, u64::saturating_add);
-        self.writes = self.writes.saturating_add(all(|n| n.writes));
-        self.time = self.time.max(Span(all(|n| n.time.0)));
+        let longest = |group: &Vec<&Needs>| group.iter().map(|n| n.time.0).max().unwrap_or(0);
+        self.writes = groups.iter().map(|group| sum(group, |n| n.writes)).fold(self.writes, u64::saturating_add);
+        self.time = self.time.max(Span(groups.iter().map(longest).fold(0, u64::saturating_add)));
+        for group in groups.iter().filter(|group| group.len() > 1) {
+            self.together(group, sum(group, |n| n.memory), survey);
+        }
         let loads = survey.needs.iter().any(|n| n.loads);
         if let (true, Some(holder)) = (loads, &survey.held_by) {
             self.say(Weight::Refuse, format!("this node is under test already: {holder}; wait for it, or stop it"));
@@ -104,6 +109,19 @@ impl Preflight {
         }
     }
 
+    /// Runs that go on at the same time must have room beside each other.
+    fn together(&mut self, group: &[&Needs], memory: u64, survey: &Survey) {
+        let available = survey.memory_available;
+        if memory > available && group.iter().all(|needs| needs.memory <= available) {
+            let names: Vec<String> = group.iter().map(|needs| needs.run.to_string()).collect();
+            let (names, needs_mib, has_mib) = (names.join(", "), memory >> 20, available >> 20);
+            self.say(
+                Weight::Refuse,
+                format!("runs {names} together need {needs_mib} MiB of memory, {has_mib} MiB are available"),
+            );
+        }
+    }
+
     fn target(&mut self, target: &Target, plan: &Plan, survey: &Survey) {
         let path = target.path.display();
         if let Some(raw) = &target.raw {
@@ -119,10 +137,14 @@ impl Preflight {
             );
             return self.say(Weight::Refuse, text);
         }
-        let here = |run: &&Run| run.target.as_ref() == Some(&target.path);
         let disk = |run: &Run| survey.needs.iter().find(|n| n.run == run.name).map_or(0, |n| n.disk);
-        // The run that asks for most; files and reserve of the others fit where its own do.
-        let most = plan.runs.iter().filter(here).map(|run| (disk(run), run.leaves(target.total)));
+        // The run, or the runs at the same time, that ask for most; files and reserve of the others fit where theirs do.
+        let most = plan.groups().map(|group| {
+            let here = group.iter().filter(|run| run.target.as_ref() == Some(&target.path));
+            here.fold((0_u64, 0), |(files, reserve), run| {
+                (files.saturating_add(disk(run)), reserve.max(run.leaves(target.total)))
+            })
+        });
         let Some((disk, reserve)) =
             most.filter(|(disk, _)| *disk > 0).max_by_key(|(disk, leaves)| disk.saturating_add(*leaves))
         else {
@@ -218,6 +240,12 @@ impl Preflight {
     }
 }
 
+/// What the runs of a plan take, those at the same time in one piece.
+fn groups<'a>(plan: &Plan, survey: &'a Survey) -> Vec<Vec<&'a Needs>> {
+    let of = |run: &Run| survey.needs.iter().find(|needs| needs.run == run.name);
+    plan.groups().map(|group| group.iter().filter_map(of).collect()).collect()
+}
+
 /// Holds a plan against what was learned of its nodes.
 #[must_use]
 pub fn check(plan: &Plan, surveys: &[(NodeName, Survey)]) -> Preflight {
@@ -270,6 +298,32 @@ mod tests {
         assert!(tight[0].0 == Weight::Refuse && tight[0].1.contains("9536MiB stay free"), "{tight:?}");
         let own = Run { reserve: Some(ByteSize(1 << 30)), ..direct() };
         assert_eq!(remarks(own, survey(95_000_000_000))[0].0, Weight::Note);
+    }
+
+    #[test]
+    fn what_runs_together_must_fit_together_and_takes_the_time_of_the_longest() {
+        let group = |word: Option<&str>, memory: u64, available: u64, size: u64| {
+            let mut survey = survey(size);
+            let needs = Needs { memory, ..survey.needs[0].clone() };
+            let other = Needs { run: "s".into(), time: Span(5), ..needs.clone() };
+            (survey.needs, survey.memory_available) = (vec![needs, other], available);
+            let run = |name: &str| Run {
+                target: Some(TARGET.into()),
+                together: word.map(str::to_owned),
+                ..Run::new(name, disk(Pattern::Write, true))
+            };
+            let plan =
+                Plan { runs: vec![run("r"), run("s")], ..serde_json::from_str(r#"{"title":"t","runs":[]}"#).unwrap() };
+            check(&plan, &[("n".into(), survey)])
+        };
+        let together = group(Some("load"), 600 << 20, 1 << 30, 1 << 30);
+        assert_eq!((together.time, together.memory, together.disk), (Span(5), 1200 << 20, 2 << 30));
+        let refusals: Vec<&str> = together.at_least(Weight::Refuse).map(|r| r.text.as_str()).collect();
+        assert_eq!(refusals, ["runs r, s together need 1200 MiB of memory, 1024 MiB are available"]);
+        let apart = group(None, 600 << 20, 1 << 30, 1 << 30);
+        assert_eq!((apart.time, apart.memory, apart.disk, apart.refuses()), (Span(6), 600 << 20, 1 << 30, false));
+        let full = group(Some("load"), 1, 1 << 30, 50_000_000_000);
+        assert!(full.refuses() && !group(None, 1, 1 << 30, 50_000_000_000).refuses(), "two files of half the disk");
     }
 
     #[test]

@@ -7,5 +7,6 @@ pub mod ordered;
 pub mod presets;
 pub mod reading;
 mod targets;
+mod together;
 pub mod typed;
 pub mod wish;

@@ -2,18 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
+use super::together;
 use crate::shelf::{Book, Shelf};
 use crate::vocab::plan::{Limit, Load, Plan, Run, Shape, Statistic};
 use crate::vocab::ronfile;
 
 /// The presets that are compiled in: one line each.
 const PRESETS: &[(&str, &str)] = &[
+    ("burn-in", include_str!("../../presets/burn-in.ron")),
     ("cpu", include_str!("../../presets/cpu.ron")),
     ("disk", include_str!("../../presets/disk.ron")),
     ("disk-collapse", include_str!("../../presets/disk-collapse.ron")),
     ("disk-railway", include_str!("../../presets/disk-railway.ron")),
     ("disk-steady", include_str!("../../presets/disk-steady.ron")),
     ("memory", include_str!("../../presets/memory.ron")),
+    ("openstack-vm", include_str!("../../presets/openstack-vm.ron")),
     ("quick", include_str!("../../presets/quick.ron")),
     ("railway-private-cloud", include_str!("../../presets/railway-private-cloud.ron")),
     ("synthetic-collapse", include_str!("../../presets/synthetic-collapse.ron")),
@@ -86,10 +89,16 @@ pub(super) fn validate(plan: &Plan) -> Result<(), String> {
         }
         finite(run).map_err(|(field, why)| format!("runs[{i}].{field}: {why}"))?;
     }
+    together::validate(plan)?;
     if let Some((name, roof)) = plan.roofs.iter().find(|(_, roof)| roof.value <= 0.0) {
         return Err(format!("roofs.{name}: `{roof}` is no roof; expected more than nothing"));
     }
     contract(plan)?;
+    checks(plan)
+}
+
+/// Checks hold what there is against what makes sense.
+fn checks(plan: &Plan) -> Result<(), String> {
     for (i, check) in plan.checks.iter().enumerate() {
         for (field, limit) in [("at_least", &check.at_least), ("at_most", &check.at_most)] {
             let share = limit.as_ref().and_then(Limit::share);

@@ -150,10 +150,10 @@ pub enum PresetVerb {
         /// Its name or path
         name: String,
     },
-    /// Check a preset file
+    /// Check a preset: errors, checks that cannot decide anything, how long it takes and how much space
     Check {
-        /// Its path
-        file: PathBuf,
+        /// Its name or path; all that are compiled in when there is none
+        file: Option<PathBuf>,
     },
 }
 
@@ -195,7 +195,7 @@ pub struct RunOptions {
     /// Only these runs of the preset
     #[arg(long, value_name = "RUN", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Change a parameter: `disk-write.size=4GiB`, `cpu-float.iterations=5`
+    /// Change a parameter: `disk-write.size=4GiB`, `cpu-float.iterations=5`, `*.lasting=5 min`
     #[arg(long, value_name = "RUN.PARAM=VALUE")]
     pub set: Vec<String>,
     /// A nominal roof: `cpu=35.2 GFLOPS`

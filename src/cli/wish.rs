@@ -50,11 +50,24 @@ fn keep_only(plan: &mut Plan, only: &[String]) -> Result<(), String> {
     Ok(())
 }
 
+/// Stands for every run of the plan, as in checks.
+const EVERY: &str = "*";
+/// Fields of a run that are not written where they are not given.
+const LEFT_OUT: [&str; 3] = ["together", "lasting", "rest"];
+
 /// `RUN.PARAM=VALUE`: a field of the run, or a parameter of its kernel.
 fn set(plan: &mut Plan, text: &str) -> Result<(), String> {
     let (path, value) = text.split_once('=').ok_or("expected RUN.PARAM=VALUE")?;
     let (name, parameter) = path.split_once('.').ok_or("expected RUN.PARAM=VALUE")?;
-    let run = plan.runs.iter_mut().find(|r| &*r.name.0 == name).ok_or_else(|| format!("there is no run `{name}`"))?;
+    let mut runs = plan.runs.iter_mut().filter(|run| name == EVERY || &*run.name.0 == name).peekable();
+    if runs.peek().is_none() {
+        return Err(format!("there is no run `{name}`"));
+    }
+    runs.try_for_each(|run| set_in(run, parameter, value))
+}
+
+fn set_in(run: &mut Run, parameter: &str, value: &str) -> Result<(), String> {
+    let name = run.name.clone();
     let mut json = serde_json::to_value(&*run).map_err(|e| e.to_string())?;
     let unknown = || format!("run `{name}` has no parameter `{parameter}`");
     let place = find(&mut json, parameter).ok_or_else(unknown)?;
@@ -72,8 +85,8 @@ fn set(plan: &mut Plan, text: &str) -> Result<(), String> {
 /// The field of a run with this name, or the parameter of its kernel.
 fn find<'a>(run: &'a mut Value, parameter: &str) -> Option<&'a mut Value> {
     let fields = run.as_object_mut()?;
-    if parameter != "kernel" && parameter != "name" && fields.contains_key(parameter) {
-        return fields.get_mut(parameter);
+    if LEFT_OUT.contains(&parameter) || parameter != "kernel" && parameter != "name" && fields.contains_key(parameter) {
+        return Some(fields.entry(parameter).or_insert(Value::Null));
     }
     let kernel = fields.get_mut("kernel")?.as_object_mut()?;
     // One that is as if it were left out is not written; what is no parameter at all is found when it is read again.
@@ -100,6 +113,16 @@ mod tests {
         let run = plan.runs.iter().find(|r| &*r.name.0 == "disk-write").unwrap();
         assert_eq!(run.iterations, 7);
         assert!(matches!(&run.kernel, Load::Disk(disk) if disk.size.0 == 4 << 30 && disk.jobs == 3));
+    }
+
+    #[test]
+    fn what_is_of_every_run_is_set_in_every_run() {
+        let mut plan = quick();
+        set(&mut plan, "*.iterations=2").unwrap();
+        set(&mut plan, "*.lasting=5 min").unwrap();
+        set(&mut plan, "*.rest={\"after\":\"1 min\",\"lasting\":\"5 s\"}").unwrap();
+        assert!(plan.runs.iter().all(|run| run.iterations == 2 && run.lasting.is_some() && run.rest.is_some()));
+        assert!(set(&mut plan, "*.depth=2").unwrap_err().contains("run `cpu-float` has no parameter `depth`"));
     }
 
     #[test]

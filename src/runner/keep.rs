@@ -227,7 +227,7 @@ impl Keeper {
             }
             Event::NodeLost { .. } => course.refused = true,
             Event::Surveyed(survey) => course.begin(survey, &self.plan, stopping),
-            Event::RunEnded { .. } => course.advance(&self.plan, stopping),
+            Event::RunEnded { run, .. } => course.end(run, &self.plan, stopping),
             _ => {}
         }
         self.pipeline.put(node, said.at, event);

@@ -1,9 +1,19 @@
 //! `shakedown presets`, `shakedown themes`: what there is to choose from.
 
+use std::path::Path;
+
 use super::{Ended, print};
+use crate::agent::resources::Resources;
+use crate::agent::survey;
+use crate::analysis::preflight;
+use crate::analysis::review::review;
 use crate::cli::presets::{self, config_directory};
 use crate::cli::typed::PresetVerb;
+use crate::shelf::Book;
 use crate::view::theme::{self, Theme};
+use crate::view::words;
+use crate::vocab::name::NodeName;
+use crate::vocab::ronfile;
 
 pub(super) fn presets(what: Option<PresetVerb>) -> Ended {
     let directory = presets::directory();
@@ -22,13 +32,30 @@ pub(super) fn presets(what: Option<PresetVerb>) -> Ended {
             print(&text);
         }
         Some(PresetVerb::Show { name }) => print(&find(&name)?.text),
-        Some(PresetVerb::Check { file }) => {
-            let source = find(&file.display().to_string())?;
-            let plan = presets::parse(&source)?;
-            print(&format!("{}: {} runs, {} checks\n", source.from(), plan.runs.len(), plan.checks.len()));
+        Some(PresetVerb::Check { file: Some(file) }) => print(&checked(&find(&file.display().to_string())?)?),
+        Some(PresetVerb::Check { file: None }) => {
+            let shipped = presets::shelf(None);
+            for name in shipped.names() {
+                print(&checked(&shipped.find(&name).map_err(|e| e.to_string())?)?);
+            }
         }
     }
     Ok(0)
+}
+
+/// What a preset comes to: its size, what it would take of this node, and what is not as it was meant.
+fn checked(book: &Book) -> Result<String, String> {
+    let plan = presets::parse(book)?;
+    let from = book.from();
+    let mut text = format!("{from}: {} runs, {} checks\n", plan.runs.len(), plan.checks.len());
+    let root = Path::new("/");
+    let survey = survey::take(&plan, root, &Resources::here(root));
+    text.push_str(&words::needs(&survey.needs));
+    text.push_str(&format!("  in all {}", words::in_all(&preflight::check(&plan, &[(NodeName::default(), survey)]))));
+    for warning in review(&plan) {
+        text.push_str(&format!("warning: {}\n", ronfile::locate(&from, &book.text, &warning.to_string())));
+    }
+    Ok(text)
 }
 
 pub(super) fn themes() {

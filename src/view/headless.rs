@@ -143,7 +143,7 @@ impl<W: Write> Printer<W> {
 
     fn iteration(&self, record: &Record, run: &RunName, iteration: u32) -> String {
         let Some(state) = self.state.run(&record.node, run) else { return String::new() };
-        let mut text = format!("{run:<16} {iteration}/{}", state.iterations);
+        let mut text = format!("{run:<16} {}", state.counted(iteration as usize));
         let figures = state.done.last().map(|i| i.figures.as_slice()).unwrap_or_default();
         let main = state.main_figure().map_or("", |(name, _)| name);
         let main_first = figures.iter().filter(|f| f.name == main).chain(figures.iter().filter(|f| f.name != main));

@@ -3,14 +3,16 @@
 use std::fmt::Write as _;
 
 use crate::analysis::preflight::{Preflight, Weight};
+use crate::analysis::review::review;
 use crate::analysis::roof::{self, Known};
 use crate::analysis::state::{IterationState, RunState, State};
 use crate::vocab::event::{Outcome, Phase};
 use crate::vocab::figure::Roof;
 use crate::vocab::finding::{Cause, Finding, Severity};
 use crate::vocab::moment::Span;
-use crate::vocab::plan::Plan;
+use crate::vocab::plan::{Plan, Run};
 use crate::vocab::stat;
+use crate::vocab::survey::Needs;
 use crate::vocab::text::neutral;
 use crate::vocab::unit::{Quantity, Unit, short};
 use crate::vocab::verdict::Decision;
@@ -145,6 +147,18 @@ pub fn odd(run: &RunState, iteration: &IterationState) -> Option<String> {
     (!odd.is_empty()).then(|| format!("[{}]", odd.join("; ")))
 }
 
+/// How often a run is done, or for how long: `x 36`, `for 8:00:00`.
+fn often(run: &Run) -> String {
+    run.lasting.map_or_else(|| format!("x {}", run.iterations), |lasting| format!("for {lasting}"))
+}
+
+/// What else goes on while a run does, and when nothing does.
+fn beside(run: &Run) -> String {
+    let together = run.together.as_ref().map(|word| format!(", together: {}", neutral(word)));
+    let rest = run.rest.map(|rest| format!(", rests for {} after every {}", rest.lasting, rest.after));
+    together.into_iter().chain(rest).collect()
+}
+
 /// What a plan would do to its nodes, and what speaks against it.
 #[must_use]
 pub fn plan(plan: &Plan, preflight: &Preflight) -> String {
@@ -152,22 +166,53 @@ pub fn plan(plan: &Plan, preflight: &Preflight) -> String {
     for run in &plan.runs {
         let kernel = serde_json::to_string(&run.kernel).unwrap_or_default();
         let target = run.target.as_ref().map(|t| t.display().to_string()).unwrap_or_default();
-        let _ =
-            writeln!(text, "  {:<18} x {:<3} {}  in {}", run.name, run.iterations, neutral(&kernel), neutral(&target));
+        let _ = writeln!(
+            text,
+            "  {:<18} {:<5} {}  in {}{}",
+            run.name,
+            often(run),
+            neutral(&kernel),
+            neutral(&target),
+            beside(run)
+        );
     }
     text.push('\n');
     text.push_str(&self::preflight(preflight));
+    for warning in review(plan) {
+        let _ = writeln!(text, "warning: {}", neutral(&warning.to_string()));
+    }
     text
+}
+
+/// What each run of a plan takes, a line each.
+#[must_use]
+pub fn needs(needs: &[Needs]) -> String {
+    let bytes = |n: u64, what: &str| (n > 0).then(|| format!("{} {what}", short(Quantity::new(n as f64, Unit::Bytes))));
+    let line = |need: &Needs| {
+        let open = need.open.as_ref().or(need.impossible.as_ref());
+        let taken = [(need.memory, "of memory"), (need.disk, "of disk"), (need.writes, "written")];
+        let taken = taken.into_iter().filter_map(|(n, what)| bytes(n, what));
+        let parts: Vec<String> = std::iter::once(format!("about {}", need.time)).chain(taken).collect();
+        let text = open.map_or_else(|| parts.join(", "), |why| format!("not known here: {}", neutral(why)));
+        format!("  {:<18} {text}\n", need.run)
+    };
+    needs.iter().map(line).collect()
+}
+
+/// What a session takes from its nodes, in a line.
+#[must_use]
+pub fn in_all(preflight: &Preflight) -> String {
+    let bytes = |n: u64| short(Quantity::new(n as f64, Unit::Bytes));
+    let (time, memory, disk, writes) =
+        (preflight.time, bytes(preflight.memory), bytes(preflight.disk), bytes(preflight.writes));
+    format!("about {time}; up to {memory} of memory, {disk} of disk, {writes} written\n")
 }
 
 /// What a session takes from its nodes and what speaks against it, a line each.
 #[must_use]
 pub fn preflight(preflight: &Preflight) -> String {
-    let bytes = |n: u64| short(Quantity::new(n as f64, Unit::Bytes));
     let mut text = String::new();
-    let (time, memory, disk, writes) =
-        (preflight.time, bytes(preflight.memory), bytes(preflight.disk), bytes(preflight.writes));
-    let _ = writeln!(text, "about {time}; up to {memory} of memory, {disk} of disk, {writes} written");
+    text.push_str(&in_all(preflight));
     for remark in &preflight.remarks {
         let weight = match remark.weight {
             Weight::Note => "note",

@@ -169,13 +169,18 @@ pub enum Statistic {
     Spread,
     /// The same from the median absolute deviation, which a single outlier does not move.
     RobustSpread,
+    /// The median of the last tenth of the iterations in percent of that of the first tenth: what is left once a node is warm, or a cache
+    /// full. Of less than ten iterations there is none.
+    Sustained,
+    /// The largest in percent of the median of the last tenth: how much more there was for a while. Of less than ten there is none.
+    Burst,
 }
 
 impl Statistic {
-    /// Whether it is in percent of the mean, and not in the unit of the figure.
+    /// Whether it is in percent of something of the figure, and no more in its unit.
     #[must_use]
-    pub fn is_spread(self) -> bool {
-        matches!(self, Self::Spread | Self::RobustSpread)
+    pub fn is_relative(self) -> bool {
+        matches!(self, Self::Spread | Self::RobustSpread | Self::Sustained | Self::Burst)
     }
 }
 
@@ -190,6 +195,8 @@ impl fmt::Display for Statistic {
             Self::Quantile(q) => write!(f, "{} % quantile", (q * 1e4).round() / 1e2),
             Self::Spread => f.write_str("spread"),
             Self::RobustSpread => f.write_str("robust spread"),
+            Self::Sustained => f.write_str("last tenth of the first"),
+            Self::Burst => f.write_str("largest of the last tenth"),
         }
     }
 }

@@ -21,6 +21,12 @@ impl Taken {
         Self { steal_percent: share(stolen, time), throttled_percent: share(throttled, periods) }
     }
 
+    /// What others than the session itself took: where runs go on beside each other, they use up a quota by themselves.
+    #[must_use]
+    pub fn beside(self, other_runs: bool) -> Self {
+        Self { throttled_percent: self.throttled_percent.filter(|_| !other_runs), ..self }
+    }
+
     /// Why an iteration is disturbed; none when it is not.
     #[must_use]
     pub fn disturbs(&self) -> Option<String> {
@@ -43,6 +49,8 @@ mod tests {
         assert_eq!(why([100.0, 7.0], [0.0, 0.0]).as_deref(), Some("steal 7 %"));
         assert_eq!(why([100.0, 2.0], [10.0, 0.0]), None);
         assert_eq!(why([0.0, 0.0], [10.0, 5.0]).as_deref(), Some("throttled by the CPU quota in 50 % of its periods"));
+        let both = Taken::of([100.0, 7.0], [10.0, 5.0]);
+        assert_eq!((both.beside(true).disturbs().as_deref(), both.beside(false)), (Some("steal 7 %"), both));
         assert_eq!(Taken::of([0.0, 1.0], [0.0, 1.0]), Taken::default(), "without time there is no share");
         assert_eq!(Taken::of([10.0, -1.0], [0.0, 0.0]).steal_percent, Some(0.0), "a counter that fell took nothing");
     }

@@ -22,6 +22,7 @@ pub mod ordered;
 pub mod plan;
 pub mod random;
 pub mod reference;
+pub mod rest;
 pub mod ronfile;
 pub mod size;
 pub mod spelling;

@@ -7,10 +7,25 @@ use super::plan::{Load, Plan};
 use super::unit::Unit;
 
 /// What the fold derives for every run.
-const DERIVED: (&str, Unit) = ("steal_percent", Unit::Percent);
+pub const DERIVED: (&str, Unit) = ("steal_percent", Unit::Percent);
 
 /// Latencies of operations, behind `read_`, `write_`, `sync_` or nothing.
 const LATENCIES: [&str; 6] = ["lat_mean_us", "lat_p50_us", "lat_p95_us", "lat_p99_us", "lat_p999_us", "lat_max_us"];
+/// The rates of one direction.
+const RATES: [(&str, Unit); 2] = [("mb_per_s", Unit::MegabytesPerSecond), ("iops", Unit::Iops)];
+/// What the load cost its own threads, and what there is now and then.
+const OF_DISKS: [(&str, Unit); 4] = [
+    ("generator_cpu_percent", Unit::Percent),
+    ("cpu_us_per_io", Unit::Microseconds),
+    ("generator_wait_percent", Unit::Percent),
+    ("lat_clamped", Unit::Count),
+];
+const OF_WRITES: [(&str, Unit); 4] = [
+    ("drain_s", Unit::Seconds),
+    ("with_fsync_mb_per_s", Unit::MegabytesPerSecond),
+    ("accepted_mb_per_s", Unit::MegabytesPerSecond),
+    ("allocated_percent", Unit::Percent),
+];
 
 /// The figures of a load; some only come where the device or the kernel gives them.
 #[must_use]
@@ -37,7 +52,7 @@ pub fn figures(load: &Load) -> Vec<(String, Unit)> {
             return played(load.rate.unit).into_iter().map(|name| (name, load.rate.unit)).collect();
         }
     };
-    fixed.iter().map(|(name, unit)| ((*name).to_owned(), *unit)).collect()
+    named("", fixed)
 }
 
 /// The figure of a synthetic run that plays a rate of this unit; none for what is no rate.
@@ -54,29 +69,31 @@ pub fn played(unit: Unit) -> Option<String> {
     Some(name.to_owned())
 }
 
+fn named(before: &str, figures: &[(&str, Unit)]) -> Vec<(String, Unit)> {
+    figures.iter().map(|(name, unit)| (format!("{before}{name}"), *unit)).collect()
+}
+
 fn disk(load: &Disk) -> Vec<(String, Unit)> {
-    let mut figures: Vec<(String, Unit)> = Vec::new();
-    let mut put = |before: &str, name: &str, unit: Unit| figures.push((format!("{before}{name}"), unit));
-    let mixed = matches!(load.pattern, Pattern::Mixed { .. });
-    let sides: &[&str] = if mixed { &["", "read_", "write_"] } else { &[""] };
-    for side in sides {
-        put(side, "mb_per_s", Unit::MegabytesPerSecond);
-        put(side, "iops", Unit::Iops);
-        LATENCIES.iter().for_each(|name| put(side, name, Unit::Microseconds));
-    }
+    let latencies = LATENCIES.map(|name| (name, Unit::Microseconds));
+    let mut figures = named("", &RATES);
+    figures.extend(named("", &latencies));
+    figures.extend(named("", &OF_DISKS));
     if load.pattern.writes() {
-        put("", "drain_s", Unit::Seconds);
-        put("", "with_fsync_mb_per_s", Unit::MegabytesPerSecond);
-        put("", "accepted_mb_per_s", Unit::MegabytesPerSecond);
-        put("", "allocated_percent", Unit::Percent);
-        put("", "verified_blocks", Unit::Count);
-        put("", "syncs_per_s", Unit::PerSecond);
-        LATENCIES.iter().for_each(|name| put("sync_", name, Unit::Microseconds));
+        figures.extend(named("", &OF_WRITES));
     }
-    put("", "lat_clamped", Unit::Count);
-    put("", "generator_cpu_percent", Unit::Percent);
-    put("", "generator_wait_percent", Unit::Percent);
-    put("", "cpu_us_per_io", Unit::Microseconds);
+    if matches!(load.pattern, Pattern::Mixed { .. }) {
+        for direction in ["read_", "write_"] {
+            figures.extend(named(direction, &RATES));
+            figures.extend(named(direction, &latencies));
+        }
+    }
+    if load.fsync_every > 0 || load.fdatasync_every > 0 {
+        figures.push(("syncs_per_s".to_owned(), Unit::PerSecond));
+        figures.extend(named("sync_", &latencies));
+    }
+    if load.verify {
+        figures.push(("verified_blocks".to_owned(), Unit::Count));
+    }
     figures
 }
 

@@ -35,14 +35,14 @@ pub enum AgentOrder {
     Watch,
     /// Answered at once by `Clock`.
     Ping(Moment),
-    /// Start a worker. One run at a time.
+    /// Start a worker, beside those that are at work. Each has its own process, deadline and end.
     Start {
         /// The run.
         run: Run,
         /// Given up after so long.
         deadline: Span,
     },
-    /// Stop the worker; its run ends Stopped, or Stuck if it does not obey within two seconds.
+    /// Stop the workers; each run ends Stopped, or Stuck if its worker does not obey within two seconds.
     Stop,
 }
 
@@ -70,6 +70,9 @@ pub struct Work {
     pub run: Run,
     /// When the agent will give it up.
     pub deadline: Span,
+    /// Bytes of memory that it may size itself by, where others run beside it.
+    #[serde(default)]
+    pub memory: Option<u64>,
     /// Labels of the run that only the agent knows: what a size was made of, the device below the target.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,

@@ -15,6 +15,7 @@ use super::moment::Span;
 use super::name::RunName;
 pub use super::ordered::Ordered;
 pub use super::reference::{Profile, Reference};
+pub use super::rest::Rest;
 use super::size::{ByteSize, Order};
 pub use super::steady::Steady;
 use super::typed_span;
@@ -52,6 +53,17 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The runs in the order in which a node does them, those that it does at the same time in one piece.
+    pub fn groups(&self) -> impl Iterator<Item = &[Run]> {
+        self.runs.chunk_by(|a, b| a.together.is_some() && a.together == b.together)
+    }
+
+    /// The runs that a node does at the same time as this one, itself among them; none when there is no such run.
+    #[must_use]
+    pub fn group_of(&self, name: &RunName) -> &[Run] {
+        self.groups().find(|group| group.iter().any(|run| run.name == *name)).unwrap_or_default()
+    }
+
     /// What is known of another machine.
     ///
     /// # Errors
@@ -76,9 +88,19 @@ pub struct Run {
     pub name: RunName,
     /// What is run.
     pub kernel: Load,
-    /// How often; the official figures are one set an iteration.
+    /// Neighbouring runs with the same word here begin at the same time; what follows them begins when all have ended. Their figures
+    /// are those of the node under all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<String>,
+    /// How often, or with `lasting` how often at least; the official figures are one set an iteration.
     #[serde(default = "one")]
     pub iterations: u32,
+    /// Iterations are begun until so much time has passed since the first began.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "typed_span::option")]
+    pub lasting: Option<Span>,
+    /// Idle time between iterations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Rest>,
     /// Ends the iterations before that number once their main figure is steady; a run that never is proves nothing.
     #[serde(default)]
     pub until_steady: Option<Steady>,
@@ -125,7 +147,10 @@ impl Run {
         Self {
             name: name.into(),
             kernel,
+            together: None,
             iterations: one(),
+            lasting: None,
+            rest: None,
             until_steady: None,
             repeat_disturbed: 0,
             target: None,
@@ -141,6 +166,13 @@ impl Run {
     #[must_use]
     pub fn leaves(&self, total: u64) -> u64 {
         self.reserve.map_or_else(|| usual_reserve(total), |reserve| reserve.0)
+    }
+
+    /// How many iterations it comes to at most, when each takes so long.
+    #[must_use]
+    pub fn expected(&self, each: Span) -> u64 {
+        let work = self.lasting.map_or(Span::ZERO, |lasting| self.rest.map_or(lasting, |rest| rest.work_in(lasting)));
+        u64::from(self.iterations).max(work.0.div_ceil(each.0.max(1)))
     }
 
     /// Whether its target is a block device itself, and no directory.

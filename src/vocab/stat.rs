@@ -51,6 +51,27 @@ pub fn cv(values: &[f64]) -> Option<f64> {
     Some(variance(values)?.sqrt() / mean.abs())
 }
 
+/// Of values in their order: the median of the last tenth / the median of the first tenth; none of less than ten or around zero.
+///
+/// What a long test asks of a node: that its last hour is like its first (SNIA's test specification looks at rounds in that way, and at
+/// the ends of a line through them).
+#[must_use]
+pub fn sustained(values: &[f64]) -> Option<f64> {
+    let tenth = values.len() / 10;
+    ratio(median(&values[values.len() - tenth..])?, median(&values[..tenth])?)
+}
+
+/// Of values in their order: the largest / the median of the last tenth; none of less than ten or around zero.
+#[must_use]
+pub fn burst(values: &[f64]) -> Option<f64> {
+    let tenth = values.len() / 10;
+    ratio(values.iter().copied().reduce(f64::max)?, median(&values[values.len() - tenth..])?)
+}
+
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole != 0.0).then(|| part / whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +90,14 @@ mod tests {
     fn the_coefficient_of_variation_is_the_samples() {
         assert_eq!(cv(&[8.0, 12.0]), Some(8_f64.sqrt() / 10.0));
         assert_eq!((cv(&[5.0]), cv(&[]), cv(&[1.0, -1.0])), (None, None, None));
+    }
+
+    #[test]
+    fn the_last_tenth_is_held_against_the_first_and_against_the_largest() {
+        let falling: Vec<f64> = (0..20).map(|i| if i < 2 { 100.0 } else { 80.0 }).collect();
+        assert_eq!((sustained(&falling), burst(&falling)), (Some(0.8), Some(1.25)));
+        assert_eq!((sustained(&falling[..9]), burst(&falling[..9])), (None, None));
+        assert_eq!(sustained(&[0.0; 10]), None);
     }
 
     #[test]

@@ -131,6 +131,7 @@ pub(super) const SPELLINGS: &[(&str, Unit, f64)] = &[
     ("events/s", Unit::EventsPerSecond, 1.0),
     ("/s", Unit::PerSecond, 1.0),
     ("B", Unit::Bytes, 1.0),
+    ("h", Unit::Seconds, 3600.0),
     ("min", Unit::Seconds, 60.0),
     ("ms", Unit::Milliseconds, 1.0),
     ("us", Unit::Microseconds, 1.0),

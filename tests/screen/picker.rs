@@ -16,10 +16,10 @@ fn the_list_starts_nothing_and_is_left() {
     terminal.wait_for("quick");
     terminal.wait_for("synthetic-collapse");
     nothing_has_begun(&house);
-    terminal.send("j");
+    terminal.send("jj");
     terminal.wait_for("Disk acceptance");
     // Before the first comes the last.
-    terminal.send("kk");
+    terminal.send("kkk");
     terminal.wait_for("The flagship fault");
     nothing_has_begun(&house);
     terminal.send("q");

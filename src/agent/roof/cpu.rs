@@ -17,6 +17,7 @@ pub(super) fn of(node: &Node<'_>) -> Told {
 }
 
 fn measured(node: &Node<'_>) -> Result<(Quantity, String), String> {
+    node.for_itself()?;
     let threads = node.cpus.len();
     let share = node.share(threads);
     let limited = share < 1.0;

@@ -27,6 +27,8 @@ pub(super) struct Node<'a> {
     pub(super) cpus: Vec<usize>,
     /// What keeps the run from the whole node, in words.
     pub(super) limited_to: Option<String>,
+    /// Whether it has the node for itself: beside others a loop would measure what they leave.
+    pub(super) alone: bool,
     /// Seen between two windows of a measurement.
     pub(super) stop: &'a Stop,
 }
@@ -71,6 +73,11 @@ impl Told {
 }
 
 impl Node<'_> {
+    /// Refuses a measurement beside others.
+    fn for_itself(&self) -> Result<(), String> {
+        if self.alone { Ok(()) } else { Err("beside others a loop measures what they leave".to_owned()) }
+    }
+
     /// The share of so many CPUs that a quota leaves; 1 where there is none that is less.
     fn share(&self, cpus: usize) -> f64 {
         let quota = cgroup::limit(self.root, "cpu", cgroup::cpu_quota).unwrap_or(f64::INFINITY);
@@ -90,6 +97,6 @@ impl Node<'_> {
 impl<'a> Node<'a> {
     /// A node of these files on these CPUs, for tests.
     fn faked(root: &'a Path, cpus: &[usize], stop: &'a Stop) -> Self {
-        Self { root, cpus: cpus.to_vec(), limited_to: None, stop }
+        Self { root, cpus: cpus.to_vec(), limited_to: None, alone: true, stop }
     }
 }

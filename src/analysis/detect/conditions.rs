@@ -8,7 +8,7 @@ use crate::analysis::state::{RunState, State};
 use crate::vocab::event::{Event, Record};
 use crate::vocab::finding::{Cause, Finding, Kind, Severity};
 use crate::vocab::moment::Moment;
-use crate::vocab::name::NodeName;
+use crate::vocab::name::{NodeName, RunName};
 use crate::vocab::node;
 
 /// Settings by the beginning of their names that change figures by themselves: what a run may use of the CPUs and how fast they are,
@@ -54,7 +54,8 @@ impl Detector for Settings {
                     self.take(change, run, record, state, out);
                 }
             }
-            Event::RunEnded { .. } | Event::NodeLost { .. } => self.end(record, out),
+            Event::RunEnded { run, .. } => self.end(record, Some(run), out),
+            Event::NodeLost { .. } => self.end(record, None, out),
             _ => {}
         }
     }
@@ -87,9 +88,11 @@ impl Settings {
         say(place, finding, out);
     }
 
-    fn end(&mut self, record: &Record, out: &mut Vec<Change>) {
-        let mut left: Vec<(NodeName, String)> =
-            self.open.keys().filter(|(node, _)| *node == record.node).cloned().collect();
+    /// What was said of a run is over with it; of all of a node, when its agent is gone.
+    fn end(&mut self, record: &Record, run: Option<&RunName>, out: &mut Vec<Change>) {
+        let over = |open: &Open| run.is_none() || open.finding.run.as_ref() == run;
+        let here = self.open.iter().filter(|((node, _), open)| *node == record.node && over(open));
+        let mut left: Vec<(NodeName, String)> = here.map(|(place, _)| place.clone()).collect();
         left.sort();
         for place in left {
             if let Some(Open { finding, .. }) = self.open.remove(&place) {
@@ -172,6 +175,14 @@ mod tests {
             let told = working().setting(what, Some("a"), Some("b"));
             assert_eq!(told.found(Kind::Conditions)[0].severity, severity, "{what}");
         }
+    }
+
+    #[test]
+    fn the_end_of_another_run_beside_it_is_no_end_of_it() {
+        let mut told = working().setting("governor", Some("a"), Some("b"));
+        told.put("n", Event::RunEnded { run: "s".into(), outcome: Outcome::Sound });
+        assert_eq!(told.found(Kind::Conditions)[0].closed, None);
+        assert!(told.end(100.0, Outcome::Sound).found(Kind::Conditions)[0].closed.is_some());
     }
 
     #[test]

@@ -70,19 +70,38 @@ impl Watched {
             None => Finding { iteration, ..Finding::new(Kind::Generator, Severity::Warn, self.since, at) },
         };
         finding.run = Some(run.name.clone());
-        finding.sentence = format!(
-            "GENERATOR: {words} in iteration {iteration} of {}: the figure is that of the load generator, and the device may give more",
-            run.name
-        );
-        finding.held_by = vec![Resource::Generator];
-        finding.causes = vec![Cause {
-            what: "the load threads had no CPU time left".to_owned(),
-            proof: Some(words.to_owned()),
-            check: "larger blocks, more CPUs or a larger quota for the load; fio with several jobs".to_owned(),
-        }];
+        if run.together.is_some() {
+            beside(&mut finding, words, iteration, run);
+        } else {
+            alone(&mut finding, words, iteration, run);
+        }
         out.push(Change::of(run, finding.clone()));
         self.open = Some((finding, share));
     }
+}
+
+/// Nothing else was meant to need the CPUs.
+fn alone(finding: &mut Finding, words: &str, iteration: u32, run: &RunState) {
+    finding.sentence = format!(
+        "GENERATOR: {words} in iteration {iteration} of {}: the figure is that of the load generator, and the device may give more",
+        run.name
+    );
+    finding.held_by = vec![Resource::Generator];
+    finding.causes = vec![Cause {
+        what: "the load threads had no CPU time left".to_owned(),
+        proof: Some(words.to_owned()),
+        check: "larger blocks, more CPUs or a larger quota for the load; fio with several jobs".to_owned(),
+    }];
+}
+
+/// What the plan does on purpose speaks against no figure of it: these are the node's under all of the group.
+fn beside(finding: &mut Finding, words: &str, iteration: u32, run: &RunState) {
+    finding.severity = Severity::Info;
+    finding.sentence = format!(
+        "GENERATOR: {words} in iteration {iteration} of {}, beside the other runs of its group: the figure is that of the node under \
+         all of them",
+        run.name
+    );
 }
 
 /// How full the CPUs of the load were in percent, and in words, when that was the limit.
@@ -180,6 +199,16 @@ mod tests {
             finding.sentence
         );
         assert!(with(25.0).found(Kind::Generator).is_empty());
+    }
+
+    #[test]
+    fn a_load_that_shares_its_cpus_on_purpose_is_told_and_speaks_against_nothing() {
+        let mut told = Scenario::loading(disk(Pattern::RandomRead, true), vec![]).work(100.0, 20);
+        told.state.runs[0].together = Some("load".to_owned());
+        let told = told.iteration(figures(99.0, 99.0));
+        let [finding] = told.found(Kind::Generator)[..] else { panic!("{:?}", told.found(Kind::Generator)) };
+        assert_eq!(finding.severity, Severity::Info);
+        assert!(finding.sentence.contains("beside the other runs of its group"), "{}", finding.sentence);
     }
 
     #[test]

@@ -22,7 +22,8 @@ const STEADY: Span = Span::milliseconds(1_500);
 #[derive(Default)]
 pub(super) struct Silent {
     agents: HashMap<NodeName, Finding>,
-    workers: HashMap<NodeName, Worker>,
+    /// Those at work on each node.
+    workers: HashMap<NodeName, Vec<Worker>>,
     /// Of each agent the latest reading, and since when they have come without a gap.
     steady: HashMap<NodeName, (Moment, Moment)>,
     /// The runner's latest tick.
@@ -109,45 +110,49 @@ impl Silent {
         }
         *latest = record.at;
         let since = *since;
-        let Some(worker) = self.workers.get_mut(&record.node).filter(|w| w.open.is_none()) else { return };
-        let Some(run) = state.run(&record.node, &worker.run).filter(|run| !run.is_over()) else { return };
-        if record.at.since(worker.spoke.max(since)) < SILENCE {
-            return;
+        for worker in self.workers.get_mut(&record.node).into_iter().flatten().filter(|w| w.open.is_none()) {
+            let Some(run) = state.run(&record.node, &worker.run).filter(|run| !run.is_over()) else { continue };
+            if record.at.since(worker.spoke.max(since)) < SILENCE {
+                continue;
+            }
+            let finding = silence(worker, run, record.at);
+            worker.open = Some(finding.clone());
+            out.push(change_of_worker(&record.node, &worker.run, finding));
         }
-        let mut finding = of_run(run, worker.spoke, record.at);
-        finding.sentence = format!(
-            "SILENT: no word from the worker of {} for {}, while the agent of {} goes on: it is the worker that stands still and not \
-             the device",
-            run.name,
-            record.at.since(worker.spoke),
-            run.node
-        );
-        finding.causes = vec![Cause {
-            what: "the worker's process was stopped, or gets no CPU".to_owned(),
-            proof: None,
-            check: "its state in ps (T is stopped), its control group's freezer and quota".to_owned(),
-        }];
-        worker.open = Some(finding.clone());
-        out.push(change_of_worker(&record.node, &worker.run, finding));
     }
 
-    /// A worker has spoken, or is gone with its node.
+    /// A worker has spoken, or all are gone with their node.
     fn spoke(&mut self, record: &Record, run: Option<&RunName>, out: &mut Vec<Change>) {
-        if let Some(worker) = self.workers.get_mut(&record.node)
-            && let Some(mut finding) = worker.open.take()
-        {
+        let workers = self.workers.entry(record.node.clone()).or_default();
+        for worker in workers.iter_mut().filter(|w| run.is_none_or(|run| w.run == *run)) {
+            let Some(mut finding) = worker.open.take() else { continue };
             let how = if run.is_some() { "heard again" } else { "then its agent was gone" };
             finding.closed = Some(record.at);
             finding.sentence.push_str(&format!("; {how} after {}", record.at.since(finding.onset)));
             out.push(change_of_worker(&record.node, &worker.run, finding));
         }
-        match run {
-            Some(run) if !matches!(record.event, Event::RunEnded { .. }) => {
-                self.workers.insert(record.node.clone(), Worker { run: run.clone(), spoke: record.at, open: None });
-            }
-            _ => drop(self.workers.remove(&record.node)),
+        workers.retain(|w| run.is_some_and(|run| w.run != *run));
+        if let Some(run) = run.filter(|_| !matches!(record.event, Event::RunEnded { .. })) {
+            workers.push(Worker { run: run.clone(), spoke: record.at, open: None });
         }
     }
+}
+
+fn silence(worker: &Worker, run: &RunState, at: Moment) -> Finding {
+    let mut finding = of_run(run, worker.spoke, at);
+    finding.sentence = format!(
+        "SILENT: no word from the worker of {} for {}, while the agent of {} goes on: it is the worker that stands still and not \
+         the device",
+        run.name,
+        at.since(worker.spoke),
+        run.node
+    );
+    finding.causes = vec![Cause {
+        what: "the worker's process was stopped, or gets no CPU".to_owned(),
+        proof: None,
+        check: "its state in ps (T is stopped), its control group's freezer and quota".to_owned(),
+    }];
+    finding
 }
 
 fn of_run(run: &RunState, onset: Moment, said: Moment) -> Finding {
@@ -164,7 +169,7 @@ fn change_of_worker(node: &NodeName, run: &RunName, finding: Finding) -> Change 
 mod tests {
     use super::*;
     use crate::analysis::scenario::Scenario;
-    use crate::vocab::event::Outcome;
+    use crate::vocab::event::{Outcome, Progress};
 
     #[test]
     fn three_seconds_without_a_word_are_a_silence_and_no_stall() {
@@ -190,6 +195,18 @@ mod tests {
         let told = told.work(100.0, 20);
         let [finding] = told.found(Kind::Silent)[..] else { panic!("{:?}", told.found(Kind::Silent)) };
         assert!(finding.closed.is_some(), "{finding:?}");
+    }
+
+    #[test]
+    fn a_worker_that_stops_is_told_though_another_goes_on_beside_it() {
+        let mut told = Scenario::measuring(vec![]).agent_alone(10).work(100.0, 20);
+        for done in 0..40 {
+            told = told.agent_alone(1);
+            let (run, done) = ("s".into(), vec![done]);
+            told.put("n", Event::Progress(Progress { run, done, in_flight: 1, oldest: None, latency: None, prepared: None }));
+        }
+        let [finding] = told.found(Kind::Silent)[..] else { panic!("{:?}", told.found(Kind::Silent)) };
+        assert!(finding.run == Some("r".into()) && finding.sentence.contains("worker of r"), "{finding:?}");
     }
 
     #[test]

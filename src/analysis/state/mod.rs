@@ -279,9 +279,13 @@ impl State {
             let passed = run.started.map_or(Span::ZERO, |s| self.node_now(&run.node).since(s));
             Some(if run.is_over() { 0 } else { needs.time.0.saturating_sub(passed.0) })
         };
+        let beside = |a: &&RunState, b: &&RunState| a.together.is_some() && a.together == b.together;
         let by_node = |node: &NodeName| {
-            let mut of_node = self.runs.iter().filter(|r| &r.node == node);
-            of_node.try_fold(0_u64, |sum, run| Some(sum.saturating_add(left(run)?)))
+            let of_node: Vec<&RunState> = self.runs.iter().filter(|r| &r.node == node).collect();
+            of_node.chunk_by(beside).try_fold(0_u64, |sum, group| {
+                let longest = group.iter().map(|run| left(run)).collect::<Option<Vec<u64>>>()?.into_iter().max();
+                Some(sum.saturating_add(longest.unwrap_or(0)))
+            })
         };
         self.nodes.keys().map(by_node).collect::<Option<Vec<u64>>>()?.into_iter().max().map(Span)
     }

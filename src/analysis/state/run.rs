@@ -68,8 +68,12 @@ pub struct RunState {
     pub node: NodeName,
     /// What it runs.
     pub load: Load,
-    /// How many iterations were asked for, or with [`RunState::until_steady`] at most.
+    /// The word that it shares with the runs that go on at the same time.
+    pub together: Option<String>,
+    /// How many iterations were asked for: with [`RunState::until_steady`] at most, with [`RunState::lasting`] at least.
     pub iterations: u32,
+    /// For how long iterations are begun.
+    pub lasting: Option<Span>,
     /// The rule that ends its iterations early.
     pub until_steady: Option<Steady>,
     /// How many disturbed iterations are done again.
@@ -113,7 +117,9 @@ impl RunState {
             name: run.name.clone(),
             node: node.clone(),
             load: run.kernel.clone(),
+            together: run.together.clone(),
             iterations: run.iterations,
+            lasting: run.lasting,
             until_steady: run.until_steady,
             repeat_disturbed: run.repeat_disturbed,
             status: Status::Waiting,
@@ -155,7 +161,8 @@ impl RunState {
             Event::Progress(progress) if progress.run == self.name => self.progress(record.at, progress),
             Event::IterationEnded { run, iteration, figures, .. } if *run == self.name => {
                 let (number, figures) = (*iteration, figures.clone());
-                let node = self.mark.until(host, record.at);
+                let mut node = self.mark.until(host, record.at);
+                node.taken = node.taken.beside(self.together.is_some());
                 self.done.push(IterationState { number, ended: record.at, figures, seq: record.seq, node });
             }
             Event::Found(finding) if finding.run.as_ref() == Some(&self.name) && disturbs(finding) => {
@@ -272,6 +279,12 @@ impl RunState {
             load.size = size;
         }
         Some(load)
+    }
+
+    /// So many of its iterations, with the number of all where that is known: `3/20`.
+    #[must_use]
+    pub fn counted(&self, iterations: usize) -> String {
+        if self.lasting.is_some() { iterations.to_string() } else { format!("{iterations}/{}", self.iterations) }
     }
 
     /// Whether it has ended.

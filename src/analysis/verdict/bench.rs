@@ -68,10 +68,13 @@ impl Bench<'_> {
         }
         let mut measured = Measured::of(runs, figure);
         let Some(number) = decide::number(self.check.statistic, side, &measured.values) else {
-            line.reason = self.because(&format!("no {} was measured", self.check.of));
+            line.reason = self.because(&match measured.values.len() {
+                0 => format!("no {} was measured", self.check.of),
+                n => format!("{n} iterations are too few for this statistic"),
+            });
             return line;
         };
-        if self.check.statistic.is_spread() {
+        if self.check.statistic.is_relative() {
             measured.unit = Unit::Percent;
         }
         let terms = Terms::of(self.check, measured.unit);
@@ -226,12 +229,25 @@ impl Bench<'_> {
         if HOLD.contains(&figure) { None } else { found.max_by_key(|f| f.severity) }
     }
 
+    /// What was found in a run; what is of the node and not of a run counts for all that went on at the time.
+    fn findings<'s>(&'s self, run: &'s RunState) -> impl Iterator<Item = &'s Finding> {
+        let of_the_node = |f: &&Finding| matches!(f.kind, Kind::Hardware | Kind::Conditions);
+        let meanwhile =
+            |f: &&Finding| run.started.is_some_and(|from| from <= f.onset) && run.ended.is_none_or(|to| f.onset <= to);
+        let others = self.state.runs.iter().filter(|other| {
+            let same_time = run.together.is_some() && other.together == run.together;
+            same_time && other.node == run.node && other.name != run.name
+        });
+        let theirs = others.flat_map(|other| self.state.findings_of(other)).filter(of_the_node).filter(meanwhile);
+        self.state.findings_of(run).chain(theirs.collect::<Vec<_>>())
+    }
+
     fn no_findings(&self, runs: &[&RunState]) -> Line {
         let mut line = self.blank();
         let kinds: Vec<String> = self.check.no_findings.iter().map(ToString::to_string).collect();
         line.comparison = format!("no {}", kinds.join(", "));
         let listed = |f: &&Finding| self.check.no_findings.contains(&f.kind);
-        let noted: Vec<&Finding> = runs.iter().flat_map(|r| self.state.findings_of(r)).filter(listed).collect();
+        let noted: Vec<&Finding> = runs.iter().flat_map(|r| self.findings(r)).filter(listed).collect();
         let found: Vec<&Finding> = noted.iter().copied().filter(|f| f.severity >= self.check.from).collect();
         line.measured = match (found.len(), noted.len()) {
             (0, 0) => "none".to_owned(),

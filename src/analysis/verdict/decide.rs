@@ -75,6 +75,8 @@ pub(super) fn number(statistic: Statistic, side: Side, values: &[f64]) -> Option
         (Statistic::Spread, _) => stat::cv(values).map(|cv| cv * 100.0),
         (Statistic::RobustSpread, _) if values.len() > 1 => stat::robust_cv(values).map(|cv| cv * 100.0),
         (Statistic::RobustSpread, _) => None,
+        (Statistic::Sustained, _) => stat::sustained(values).map(|share| share * 100.0),
+        (Statistic::Burst, _) => stat::burst(values).map(|share| share * 100.0),
     }
 }
 
@@ -90,7 +92,7 @@ pub(super) fn interval(statistic: Statistic, values: &[f64]) -> Result<Option<In
         Statistic::Quantile(q) => interval::quantile(values, q).map(Some),
         Statistic::Spread => interval::spread(values).map(|of| Some(percent(of))),
         Statistic::RobustSpread => interval::robust_spread(values).map(|of| Some(percent(of))),
-        Statistic::Min | Statistic::Max | Statistic::Best => Ok(None),
+        Statistic::Min | Statistic::Max | Statistic::Best | Statistic::Sustained | Statistic::Burst => Ok(None),
     }
 }
 

@@ -94,8 +94,11 @@ fn soundness(run: &RunState) -> Line {
     };
     Line {
         decision,
-        comparison: format!("{} iterations, sound", run.iterations),
-        measured: format!("{} of {}", run.done.len(), run.iterations),
+        comparison: match run.lasting {
+            Some(lasting) => format!("iterations for {lasting}, sound"),
+            None => format!("{} iterations, sound", run.iterations),
+        },
+        measured: run.counted(run.done.len()).replace('/', " of "),
         reason,
         evidence: run.ended_seq.into_iter().chain(run.done.iter().map(|i| i.seq)).collect(),
         ..Line::open(&run.node.0, &run.name.0)
@@ -220,6 +223,27 @@ mod tests {
         let line = told(Limit::OfRoof(0.75, Basis::Nominal), Basis::Measured);
         assert_eq!(line.decision, Decision::NotProven);
         assert!(line.reason.contains("is unknown; give it with --roof memory=VALUE"), "{line:?}");
+    }
+
+    #[test]
+    fn a_long_run_is_held_against_its_own_beginning() {
+        let sustained = |at_least: &str| Check { statistic: Statistic::Sustained, ..check(absolute(at_least)) };
+        let told = |limit: &str, values: &[f64]| {
+            let mut told = Scenario::measuring(vec![sustained(limit)]);
+            told.state.runs[0].lasting = Some(crate::vocab::moment::Span::seconds(3600));
+            let rate = |value: f64| vec![Figure::new("mb_per_s", value, Unit::MegabytesPerSecond)];
+            let told = values.iter().fold(told, |told, value| told.iteration(rate(*value))).finish(Outcome::Sound);
+            judge(&told.state.opening.as_ref().unwrap().plan, &told.state)
+        };
+        let falling: Vec<f64> = (0..30).map(|i| 100.0 - f64::from(i) / 4.0).collect();
+        let kept = told("90 %", &falling);
+        let [run, line] = &kept.lines[..] else { panic!("{kept:?}") };
+        assert_eq!((line.decision, line.measured.as_str(), line.limit.as_str()), (Decision::Pass, "93.2 %", "90 %"));
+        assert_eq!((run.comparison.as_str(), run.measured.as_str()), ("iterations for 1:00:00, sound", "30"));
+        assert_eq!(told("97 %", &falling).decision, Decision::Fail);
+        let few = told("97 %", &falling[..9]);
+        assert_eq!(few.decision, Decision::NotProven);
+        assert!(few.lines[1].reason.contains("9 iterations are too few"), "{few:?}");
     }
 
     #[test]

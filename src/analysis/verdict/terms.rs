@@ -84,7 +84,7 @@ mod tests {
     fn judged(values: &[f64], (limit, unit): (f64, &str), rounding: Option<f64>, statistic: Statistic) -> Line {
         let clause = clause(unit, rounding);
         let worth = clause.unit.and_then(|unit| unit.worth(Unit::MegabytesPerSecond)).unwrap_or(1.0);
-        let at_least = if statistic.is_spread() {
+        let at_least = if statistic.is_relative() {
             Limit::Absolute(Quantity::new(limit, Unit::Percent))
         } else {
             Limit::Absolute(Quantity::new(limit * worth, Unit::MegabytesPerSecond))

@@ -70,7 +70,7 @@ fn limit(row: &Row<'_>, separator: char, known: &BTreeMap<String, Unit>) -> Resu
     let (clause, figure) = (row.need("clause")?, row.need("figure")?);
     let counts = words::figure(&figure, known).map_err(of("figure"))?;
     let statistic = words::statistic(&row.need("statistic")?).map_err(of("statistic"))?;
-    let counts = if statistic.is_spread() { Unit::Percent } else { counts };
+    let counts = if statistic.is_relative() { Unit::Percent } else { counts };
     let side = words::side(&row.need("at")?).map_err(of("at"))?;
     let (typed, unit) = (row.need("limit")?, row.get("unit"));
     let read = words::limit((&typed, &unit), separator, (&figure, counts));

@@ -52,11 +52,13 @@ pub(super) fn statistic(text: &str) -> Result<Statistic, String> {
         "best" => Ok(Statistic::Best),
         "spread" => Ok(Statistic::Spread),
         "robust spread" => Ok(Statistic::RobustSpread),
+        "sustained" => Ok(Statistic::Sustained),
+        "burst" => Ok(Statistic::Burst),
         word => match (word.strip_suffix("% quantile"), word.strip_prefix("quantile ")) {
             (Some(percent), _) => quantile(percent, 0.01),
             (None, Some(share)) => quantile(share, 1.0),
             (None, None) => Err(format!(
-                "`{text}` is no statistic; expected mean, median, minimum, maximum, best, spread, robust spread or `5 % quantile`"
+                "`{text}` is no statistic; expected mean, median, minimum, maximum, best, spread, robust spread, sustained, burst or `5 % quantile`"
             )),
         },
     }

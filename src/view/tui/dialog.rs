@@ -20,8 +20,10 @@ pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
         Dialog::Help => help(area, view.screen.home(), brush),
         Dialog::Leave => question(area, "Leave?", &["The session can go on without this screen."], Place::Leave, brush),
         Dialog::StopRun => {
-            let name = view.state.running().next().map_or_else(String::new, |r| r.name.to_string());
-            let text = format!("Stop {name}? It will be NOT PROVEN; the next run follows.");
+            // Runs that go on at the same time are stopped at the same time.
+            let names: Vec<&str> = view.state.running().map(|r| &*r.name.0).collect();
+            let what = if names.len() > 1 { "They" } else { "It" };
+            let text = format!("Stop {}? {what} will be NOT PROVEN; the next run follows.", names.join(", "));
             question(area, "Stop the run?", &[&text], Place::Ask, brush);
         }
         Dialog::Note(text) => note(area, text, brush),

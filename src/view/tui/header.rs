@@ -48,7 +48,7 @@ fn left(view: &View<'_>, width: u16) -> Vec<Part> {
     parts.push((run.name.to_string(), Role::Strong));
     let iteration = if width < 100 { "it" } else { "iteration" };
     if run.iteration > 0 {
-        parts.push((format!("{iteration} {}/{}", run.iteration, run.iterations), Role::Text));
+        parts.push((format!("{iteration} {}", run.counted(run.iteration as usize)), Role::Text));
     }
     parts.push(doing(run));
     if width >= 140 {

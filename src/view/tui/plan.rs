@@ -136,7 +136,7 @@ fn entry(view: &View<'_>, run: &RunState, cell: Rect, brush: &mut Brush<'_>) {
     brush.text((x, cell.y), if wide { word } else { short }, role, word_columns - 1);
     x += word_columns;
     if wide {
-        let steps = format!("{}/{}", run.done.len(), run.iterations);
+        let steps = run.counted(run.done.len());
         brush.text((x, cell.y), &steps, Role::Dim, steps_columns - 1);
         x += steps_columns;
     }

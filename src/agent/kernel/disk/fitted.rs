@@ -126,7 +126,7 @@ impl kernel::Kernel for Fitted {
             takes.disk = 0;
         }
         if self.readonly {
-            takes.writes = 0;
+            (takes.laid_out, takes.writes) = (0, 0);
         }
         takes
     }

@@ -37,7 +37,7 @@ use crate::vocab::event::{MeterSpec, Phase};
 use crate::vocab::figure::Figure;
 use crate::vocab::moment::Span;
 use crate::vocab::plan::{Bound, Disk, Pattern};
-use crate::vocab::unit::Unit;
+use crate::vocab::unit::{Quantity, Unit};
 use access::Access;
 use content::Stamps;
 use cost::Window;
@@ -137,6 +137,16 @@ impl Kernel {
             Bound::Bytes(bytes) => (bytes.0 / u64::from(self.load.jobs)).max(1),
         };
         if self.load.is_first_write() { most.min(self.size) } else { most }
+    }
+
+    /// Bytes that the plan's own rate lets through in an iteration.
+    fn paced(&self) -> u64 {
+        let bytes = |rate: Quantity| match rate.unit {
+            Unit::Iops => rate.value * self.access.block as f64,
+            unit => rate.value * unit.things(),
+        };
+        let seconds = self.load.time.as_seconds() + self.load.ramp().as_seconds();
+        self.load.rate.map_or(u64::MAX, |rate| (bytes(rate) * seconds).ceil() as u64)
     }
 
     /// Whether MB/s is reckoned to the end of the flush, as the page cache took the writes.
@@ -277,7 +287,8 @@ impl super::Kernel for Kernel {
         Takes {
             memory: most.max(layout) + bits,
             disk: self.whole(),
-            writes: self.whole().saturating_add(iteration),
+            laid_out: self.whole(),
+            writes: iteration.min(self.paced()),
             time: Span(self.load.time.0 + self.load.ramp().0 + read_back),
             loads: true,
         }

@@ -275,7 +275,13 @@ fn what_a_run_takes_is_known_beforehand() {
     let directory = tempfile::tempdir().unwrap();
     let takes = |load: Disk| kernel(&load, directory.path()).takes();
     let plain = takes(load(Pattern::RandomWrite, 4096));
-    assert_eq!((plain.disk, plain.writes, plain.loads), (SIZE, SIZE + 400_000_000, true));
+    assert_eq!((plain.disk, plain.laid_out, plain.writes, plain.loads), (SIZE, SIZE, 400_000_000, true));
+    let paced = takes(Disk {
+        rate: Some("2 IOPS".parse().unwrap()),
+        ramp: Some(Span::ZERO),
+        ..load(Pattern::RandomWrite, 4096)
+    });
+    assert_eq!(paced.writes, (8192.0 * load(Pattern::Read, 1).time.as_seconds()).ceil() as u64);
     let copy = takes(Disk { jobs: 2, bound: Bound::Size, ..load(Pattern::Copy, 4096) });
-    assert_eq!((copy.disk, copy.writes), (4 * SIZE, 6 * SIZE));
+    assert_eq!((copy.disk, copy.laid_out, copy.writes), (4 * SIZE, 4 * SIZE, 2 * SIZE));
 }
