@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn work_and_rest_take_turns() {
         let rest = Rest { after: Span::seconds(50), lasting: Span::seconds(10) };
-        let left = |seconds| rest.left(Span::seconds(seconds)).map(|left| left.as_seconds());
+        let left = |seconds| rest.left(Span::seconds(seconds)).map(Span::as_seconds);
         assert_eq!((left(0), left(49), left(50), left(53)), (None, None, Some(10.0), Some(7.0)));
         assert_eq!((left(60), left(109), left(119)), (None, None, Some(1.0)));
         assert_eq!(rest.work_in(Span::seconds(130)), Span::seconds(110));
