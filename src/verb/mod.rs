@@ -1,5 +1,6 @@
 //! The composition roots: one file a verb. They put rooms together and hold no logic of their own.
 
+mod amend;
 mod baseline;
 mod claim;
 mod compare;
@@ -15,9 +16,10 @@ mod sample;
 mod screen;
 mod watch;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::typed::{Typed, Verb};
+use crate::session::places;
 use crate::session::reader::{Item, Reader};
 use crate::vocab::event::Record;
 
@@ -31,7 +33,7 @@ pub type Ended = Result<u8, String>;
 pub fn perform(typed: Typed) -> Ended {
     match typed.verb {
         None => run::preset(typed.run.preset.as_deref(), &typed.run.options),
-        Some(Verb::Run { preset, options }) => run::preset(Some(&preset), &options),
+        Some(Verb::Run { preset, options }) => run::preset(preset.as_deref(), &options),
         Some(Verb::Watch { session, speed, show }) => watch::watch(session.as_deref(), speed, &show),
         Some(Verb::Judge { session, preset, reference, redetect }) => {
             judge::judge(&session, preset.as_deref(), &reference, redetect)
@@ -68,6 +70,16 @@ fn records(session: &Path) -> Result<Vec<Record>, String> {
         }
     }
     Ok(records)
+}
+
+/// The file of a session that is meant by its name or by its path.
+fn session_file(name: &str) -> Result<PathBuf, String> {
+    let path =
+        if Path::new(name).exists() { PathBuf::from(name) } else { places::sessions()?.join(format!("{name}.jsonl")) };
+    if path.exists() {
+        return Ok(path);
+    }
+    Err(format!("there is no session `{name}`, running or as a file; `shakedown watch` lists them"))
 }
 
 /// Writes text to standard output; a reader that has gone away is no error.

@@ -5,13 +5,15 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use super::prepare::{Prepared, prepare, refuse};
+use super::amend;
+use super::prepare::{Amending, Prepared, prepare, refuse};
 use super::{Ended, claim, print, runtime, screen, warn};
 use crate::cli::presets;
 use crate::cli::typed::RunOptions;
 use crate::runner::{Kept, keep};
 use crate::session::client::{Client, Heard};
 use crate::session::reader::{Item, Reader};
+use crate::view::amended;
 use crate::view::headless::{Form, Printer};
 use crate::view::words;
 
@@ -21,6 +23,11 @@ const LAST_LINES: Duration = Duration::from_mins(1);
 /// Runs a preset, or opens the list of presets when none is named.
 pub(super) fn preset(name: Option<&str>, options: &RunOptions) -> Ended {
     let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    if let Some(session) = &options.amend {
+        let options = &claim::confirm(options, terminal && !options.headless)?;
+        let prepared = runtime()?.block_on(amend::prepare(session, name, options))?;
+        return start(prepared, options, terminal);
+    }
     let directory = presets::directory();
     let Some(name) = name else {
         if options.place.destroy_data.is_some() {
@@ -37,7 +44,15 @@ pub(super) fn preset(name: Option<&str>, options: &RunOptions) -> Ended {
     let book = presets::shelf(directory.as_deref()).find(name).map_err(|e| e.to_string())?;
     let options = &claim::confirm(options, terminal && !options.headless)?;
     let prepared = runtime()?.block_on(prepare(&book, options))?;
+    start(prepared, options, terminal)
+}
+
+/// Tells what is prepared, or does it.
+fn start(prepared: Prepared, options: &RunOptions, terminal: bool) -> Ended {
     if options.plan {
+        if let Some(Amending { amends, changes, .. }) = &prepared.amending {
+            print(&amended::changed_since(&amends.session, changes));
+        }
         print(&words::plan(&prepared.plan, &prepared.preflight));
         return Ok(if prepared.preflight.refuses() { 3 } else { 0 });
     }

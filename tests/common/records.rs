@@ -141,7 +141,7 @@ fn verdict() -> BoxedStrategy<Verdict> {
         Line { decision, node, of, comparison, measured, detail, limit, margin, reason, evidence, section, told }
     });
     (decision(), any::<bool>(), vec(line, 0..3))
-        .prop_map(|(decision, smoke, lines)| Verdict { decision, smoke, lines })
+        .prop_map(|(decision, smoke, lines)| Verdict { decision, smoke, lines, preface: vec![] })
         .boxed()
 }
 
@@ -187,6 +187,7 @@ fn opening(nodes: &[&str]) -> Event {
         build: Build::this(),
         started: "2026-01-01T00:00:00Z".to_owned(),
         nodes: nodes.iter().map(|name| (*name).into()).collect(),
+        amends: None,
     }))
 }
 

@@ -26,6 +26,7 @@ fn session(plan: &Plan, told: &[Told<'_>]) -> State {
         build: Build::this(),
         started: "2026-01-01T00:00:00Z".to_owned(),
         nodes: vec!["n".into()],
+        amends: None,
     };
     let mut events = vec![("", Event::SessionOpened(Box::new(opening)))];
     for (run, figure, unit, values) in told {
