@@ -67,6 +67,8 @@ pub struct Kept {
     pub verdict: Verdict,
     /// Why the session file is not complete, if it is not.
     pub trouble: Option<String>,
+    /// Why nothing was run on any node, when nothing was.
+    pub never_began: Option<String>,
 }
 
 /// Keeps a session from its opening to its verdict; `ready` is called once viewers can attach at the socket it is given.
@@ -118,6 +120,7 @@ pub async fn keep(assignment: Assignment, ready: impl FnOnce(&Path)) -> Result<K
             () = door.admit(&publish, &commands) => {}
         }
     }
+    let never_began = keeper.pipeline.state.never_began();
     let (verdict, courses, journal) = keeper.close();
     drop(publish);
     let dismissals: Vec<_> =
@@ -128,7 +131,7 @@ pub async fn keep(assignment: Assignment, ready: impl FnOnce(&Path)) -> Result<K
     for dismissal in dismissals {
         let _ = dismissal.await;
     }
-    Ok(Kept { verdict, trouble })
+    Ok(Kept { verdict, trouble, never_began })
 }
 
 /// The records of the session that is amended, which must be what they were when it was decided to amend it.

@@ -20,9 +20,9 @@ pub(super) fn inventory(json: bool, root: Option<PathBuf>) -> Ended {
     let controllers = if root == Path::new("/") { raid::read(PATIENCE) } else { Vec::new() };
     if json {
         let whole = serde_json::json!({ "inventory": inventory, "conditions": conditions, "controllers": controllers });
-        print(&format!("{}\n", serde_json::to_string_pretty(&whole).map_err(|e| e.to_string())?));
+        print(&format!("{}\n", serde_json::to_string_pretty(&whole).map_err(|e| e.to_string())?))?;
     } else {
-        print(&view::text(&inventory, &conditions, &controllers));
+        print(&view::text(&inventory, &conditions, &controllers))?;
     }
     Ok(0)
 }

@@ -43,7 +43,7 @@ pub fn perform(typed: Typed) -> Ended {
         Some(Verb::Detect { file, options }) => detect::detect(&file, &options),
         Some(Verb::Presets { what }) => presets::presets(what),
         Some(Verb::Themes) => {
-            presets::themes();
+            presets::themes()?;
             Ok(0)
         }
         Some(Verb::Inventory { json, root }) => inventory::inventory(json, root),
@@ -83,10 +83,23 @@ fn session_file(name: &str) -> Result<PathBuf, String> {
 }
 
 /// Writes text to standard output; a reader that has gone away is no error.
-fn print(text: &str) {
-    use std::io::Write;
+///
+/// # Errors
+/// One line when it cannot be written: what was asked for was not said, whatever it came to.
+fn print(text: &str) -> Result<(), String> {
+    use std::io::{ErrorKind, Write};
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(format!("standard output cannot be written: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The same where a session was or will be run, which counts more than what is said of it here.
+fn tell(text: &str) {
+    print(text).unwrap_or_else(|why| warn(&why));
 }
 
 /// Writes a line to standard error.

@@ -19,19 +19,19 @@ pub(super) fn presets(what: Option<PresetVerb>) -> Ended {
                 };
                 text.push_str(&format!("{name:<20} {title}\n"));
             }
-            print(&text);
+            print(&text)?;
         }
-        Some(PresetVerb::Show { name }) => print(&find(&name)?.text),
+        Some(PresetVerb::Show { name }) => print(&find(&name)?.text)?,
         Some(PresetVerb::Check { file }) => {
             let source = find(&file.display().to_string())?;
             let plan = presets::parse(&source)?;
-            print(&format!("{}: {} runs, {} checks\n", source.from(), plan.runs.len(), plan.checks.len()));
+            print(&format!("{}: {} runs, {} checks\n", source.from(), plan.runs.len(), plan.checks.len()))?;
         }
     }
     Ok(0)
 }
 
-pub(super) fn themes() {
+pub(super) fn themes() -> Result<(), String> {
     let directory = config_directory().map(|d| d.join("themes"));
     let mut text = String::new();
     for name in theme::shelf(directory.as_deref()).names() {
@@ -41,5 +41,5 @@ pub(super) fn themes() {
         };
         text.push_str(&format!("{name:<20} {from}\n"));
     }
-    print(&text);
+    print(&text)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::amend;
 use super::prepare::{Amending, Prepared, prepare, refuse};
-use super::{Ended, claim, print, runtime, screen, warn};
+use super::{Ended, claim, print, runtime, screen, tell, warn};
 use crate::cli::presets;
 use crate::cli::typed::RunOptions;
 use crate::runner::{Kept, keep};
@@ -51,9 +51,9 @@ pub(super) fn preset(name: Option<&str>, options: &RunOptions) -> Ended {
 fn start(prepared: Prepared, options: &RunOptions, terminal: bool) -> Ended {
     if options.plan {
         if let Some(Amending { amends, changes, .. }) = &prepared.amending {
-            print(&amended::changed_since(&amends.session, changes));
+            print(&amended::changed_since(&amends.session, changes))?;
         }
-        print(&words::plan(&prepared.plan, &prepared.preflight));
+        print(&words::plan(&prepared.plan, &prepared.preflight))?;
         return Ok(if prepared.preflight.refuses() { 3 } else { 0 });
     }
     refuse(&prepared.preflight)?;
@@ -68,7 +68,7 @@ fn headless(prepared: Prepared, options: &RunOptions) -> Ended {
     let assignment = prepared.assign(options.session.as_ref())?;
     let form = if options.json { Form::Json } else { Form::Lines };
     if form == Form::Lines {
-        print(&format!("file    {}\n", assignment.file.display()));
+        tell(&format!("file    {}\n", assignment.file.display()));
     }
     let (done, printed) = channel();
     let file = assignment.file.clone();
@@ -78,7 +78,7 @@ fn headless(prepared: Prepared, options: &RunOptions) -> Ended {
             let _ = done.send(follow(&socket, &file, form));
         });
     };
-    let Kept { verdict, trouble } = runtime()?.block_on(keep(assignment, ready))?;
+    let Kept { verdict, trouble, never_began } = runtime()?.block_on(keep(assignment, ready))?;
     match printed.recv_timeout(LAST_LINES) {
         Ok(Ok(())) => {}
         Ok(Err(why)) => warn(&format!("standard output is not complete: {why}")),
@@ -87,7 +87,10 @@ fn headless(prepared: Prepared, options: &RunOptions) -> Ended {
     if let Some(why) = trouble {
         warn(&why);
     }
-    Ok(verdict.exit_code())
+    match never_began {
+        Some(why) => Err(why),
+        None => Ok(verdict.exit_code()),
+    }
 }
 
 /// Prints what the runner says; what it could not hand over to a slow reader before it left comes from the file.

@@ -23,7 +23,7 @@ pub(super) fn watch(session: Option<&str>, speed: Speed, show: &Show) -> Ended {
         None => match places::running().as_slice() {
             [only] => Source::Running(places::socket(only)?),
             running => {
-                print(&list(running));
+                print(&list(running))?;
                 return Ok(0);
             }
         },

@@ -277,6 +277,14 @@ impl State {
         self.runs.iter().find(|r| &r.node == node && &r.name == name)
     }
 
+    /// Why nothing was run at all: every node is lost, and no run was begun on any. None where something was, or may still be.
+    #[must_use]
+    pub fn never_began(&self) -> Option<String> {
+        let begun = self.runs.iter().any(|run| !run.earlier && run.status != Status::Waiting);
+        let whys: Option<Vec<&str>> = self.nodes.values().map(|node| node.lost.as_deref()).collect();
+        whys.filter(|whys| !begun && !whys.is_empty()).map(|whys| format!("nothing was run: {}", whys.join("; ")))
+    }
+
     /// The runs under way.
     pub fn running(&self) -> impl Iterator<Item = &RunState> {
         self.runs.iter().filter(|r| matches!(r.status, Status::Running))

@@ -148,3 +148,271 @@ pub(super) fn mark(mut line: Line, state: &State, run: &RunState) -> Line {
     }
     line
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::verdict::{judge, judge_record};
+    use crate::vocab::check::{Check, Decide, Limit};
+    use crate::vocab::event::{Event, MeterSpec, Opening, Outcome, Record, Start};
+    use crate::vocab::figure::Figure;
+    use crate::vocab::finding::{Finding, Kind};
+    use crate::vocab::line;
+    use crate::vocab::moment::{Moment, Span};
+    use crate::vocab::node::{Build, Conditions, FORMAT, Fact, Inventory};
+    use crate::vocab::plan::{Load, Run, Stream};
+    use crate::vocab::unit::Unit;
+    use crate::vocab::verdict::Verdict;
+
+    fn plan() -> Plan {
+        let floor = |of: &str| Check {
+            at_least: Some(Limit::Absolute("50 MB/s".parse().unwrap())),
+            decide: Some(Decide::Point),
+            ..Check::new(of)
+        };
+        Plan {
+            name: "p".to_owned(),
+            title: "t".to_owned(),
+            about: String::new(),
+            smoke: false,
+            runs: ["a", "b"].map(|name| Run::new(name, Load::Stream(Stream::default()))).into(),
+            checks: vec![floor("a.mb_per_s"), floor("b.mb_per_s")],
+            roofs: [].into(),
+            references: [].into(),
+        }
+    }
+
+    /// A session being told.
+    struct Told {
+        name: &'static str,
+        records: Vec<Record>,
+    }
+
+    impl Told {
+        fn session(name: &'static str, serial: Fact, before: Option<(&Self, &[&str])>) -> Self {
+            let amends = before.map(|(before, only)| Amends {
+                session: before.name.to_owned(),
+                file: format!("{}.jsonl", before.name),
+                bytes: 1,
+                crc: "00000000".to_owned(),
+                records: before.records.len() as u64,
+                only: only.iter().map(|run| (*run).into()).collect(),
+            });
+            let opening = Opening {
+                format: FORMAT,
+                session: name.to_owned(),
+                plan: plan(),
+                build: Build::this(),
+                started: "2026-01-01T00:00:00Z".to_owned(),
+                nodes: vec!["n".into()],
+                amends,
+            };
+            let mut told = Self { name, records: Vec::new() };
+            told.put("", Event::SessionOpened(Box::new(opening)));
+            for record in before.into_iter().flat_map(|(before, _)| &before.records) {
+                told.put("", Event::Earlier(Box::new(record.clone())));
+            }
+            let inventory = Box::new(Inventory { serial, kernel: name.to_owned(), ..Inventory::default() });
+            told.put("n", Event::NodeJoined { build: Build::this(), inventory, conditions: Conditions::default() });
+            told
+        }
+
+        fn put(&mut self, node: &str, event: Event) {
+            let seq = self.records.len() as u64 + 1;
+            self.records.push(Record { seq, at: Moment(seq * 1000), node: node.into(), event });
+        }
+
+        fn run(mut self, name: &str, mb_per_s: Option<f64>, outcome: Outcome) -> Self {
+            let start = Start {
+                run: name.into(),
+                iterations: 1,
+                meters: vec![MeterSpec::new("mb_per_s", Unit::MegabytesPerSecond, true)],
+                roofs: vec![],
+                labels: [].into(),
+                command: String::new(),
+                deadline: Span::seconds(60),
+            };
+            self.put("n", Event::RunStarted(Box::new(start)));
+            if let Some(value) = mb_per_s {
+                let figures = vec![Figure::new("mb_per_s", value, Unit::MegabytesPerSecond)];
+                self.put("n", Event::IterationEnded { run: name.into(), iteration: 1, figures, latency: None });
+            }
+            self.put("n", Event::RunEnded { run: name.into(), outcome });
+            self
+        }
+
+        fn found(mut self, kind: Kind, severity: Severity, run: Option<&str>) -> Self {
+            let mut finding = Finding::new(kind, severity, Moment(1), Moment(1));
+            (finding.id, finding.run) = (self.records.len() as u32, run.map(Into::into));
+            finding.sentence = format!("{kind}: told");
+            self.put("n", Event::Found(finding));
+            self
+        }
+
+        fn close(mut self) -> Self {
+            let verdict = judge(&plan(), &self.state());
+            self.put("", Event::SessionClosed { verdict });
+            self
+        }
+
+        fn state(&self) -> State {
+            let mut state = State::default();
+            for record in &self.records {
+                state.apply(&line::decode(line::encode(record).unwrap().as_bytes()).unwrap());
+            }
+            state
+        }
+
+        fn verdict(&self) -> Verdict {
+            judge(&plan(), &self.state())
+        }
+    }
+
+    fn serial() -> Fact {
+        Fact::Is("S1".to_owned())
+    }
+
+    /// One run that held, and one that did not.
+    fn first() -> Told {
+        let told = Told::session("first", serial(), None).run("a", Some(100.0), Outcome::Sound);
+        told.run("b", Some(1.1), Outcome::Sound).found(Kind::Collapse, Severity::Fail, Some("b")).close()
+    }
+
+    #[test]
+    fn the_last_attempt_decides_and_each_earlier_one_is_told() {
+        assert_eq!(first().verdict().decision, Decision::Fail);
+        let again =
+            Told::session("second", serial(), Some((&first(), &["b"]))).run("b", Some(90.0), Outcome::Sound).close();
+        let (state, verdict) = (again.state(), again.verdict());
+        assert_eq!(verdict.decision, Decision::Pass, "{verdict:#?}");
+        assert_eq!(state.verdict.as_ref(), Some(&verdict), "replayed as it was judged");
+        let told: Vec<&Line> = verdict.lines.iter().filter(|line| line.told).collect();
+        assert_eq!(told.len(), 1);
+        assert_eq!((told[0].decision, told[0].comparison.as_str()), (Decision::Fail, "attempt 1 of 2"));
+        assert_eq!((told[0].measured.as_str(), told[0].word().as_str()), ("1.1 MB/s", "(FAIL)"));
+        assert!(told[0].reason.starts_with("in first: COLLAPSE: told"), "{}", told[0].reason);
+        assert!(verdict.preface[0].contains("amends first ") && verdict.preface[0].contains("attempt 2 of b"));
+        assert!(
+            verdict.preface.contains(&"changed since first: kernel: first before, second now".to_owned()),
+            "{:?}",
+            verdict.preface
+        );
+        let of = |of: &str| verdict.lines.iter().find(|line| line.of == of && !line.told).unwrap();
+        assert_eq!(of("a").comparison, "1 iterations, sound, in first");
+        assert_eq!(of("b").comparison, "attempt 2 of 2, 1 iterations, sound");
+        assert_eq!((of("node").decision, of("node").measured.as_str()), (Decision::Pass, "serial number S1"));
+        // Evidence is found in this session's own file, where it holds the earlier one.
+        for line in [of("a"), of("a.mb_per_s"), told[0]] {
+            for seq in &line.evidence {
+                let record = &again.records[*seq as usize - 1];
+                assert!(record.seq == *seq && matches!(record.event, Event::Earlier(_)), "{line:?}: {record:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_falls_back_to_a_better_attempt() {
+        let good = || {
+            Told::session("first", serial(), None)
+                .run("a", Some(100.0), Outcome::Sound)
+                .run("b", Some(90.0), Outcome::Sound)
+                .close()
+        };
+        assert_eq!(good().verdict().decision, Decision::Pass);
+        let again = || Told::session("second", serial(), Some((&good(), &["b"])));
+        let broken = again().run("b", None, Outcome::Broken("killed".to_owned()));
+        for (told, decision) in [
+            (again(), Decision::NotProven),
+            (broken, Decision::NotProven),
+            (again().run("b", None, Outcome::Stopped), Decision::NotProven),
+            (again().run("b", Some(1.0), Outcome::Sound), Decision::Fail),
+        ] {
+            assert_eq!(told.verdict().decision, decision);
+        }
+        // Nor does the session after that, which repeats something else.
+        let third =
+            Told::session("third", serial(), Some((&again().close(), &["a"]))).run("a", Some(99.0), Outcome::Sound);
+        let verdict = third.verdict();
+        assert_eq!(verdict.decision, Decision::NotProven);
+        assert!(
+            verdict
+                .lines
+                .iter()
+                .any(|line| line.of == "b" && line.reason == "not run" && line.comparison.ends_with("in second"))
+        );
+    }
+
+    #[test]
+    fn amendments_of_amendments_tell_every_attempt() {
+        let second =
+            Told::session("second", serial(), Some((&first(), &["b"]))).run("b", Some(2.0), Outcome::Sound).close();
+        let third =
+            Told::session("third", serial(), Some((&second, &["b"]))).run("b", Some(80.0), Outcome::Sound).close();
+        let verdict = third.verdict();
+        assert_eq!(verdict.decision, Decision::Pass, "{verdict:#?}");
+        let told: Vec<(&str, &str)> =
+            verdict.lines.iter().filter(|l| l.told).map(|l| (l.comparison.as_str(), l.measured.as_str())).collect();
+        assert_eq!(told, [("attempt 1 of 3", "1.1 MB/s"), ("attempt 2 of 3", "2 MB/s")]);
+        assert!(verdict.lines.iter().any(|line| line.of == "a" && line.comparison.ends_with("in first")));
+        assert_eq!(third.state().sessions().map(State::name).collect::<Vec<_>>(), ["third", "second", "first"]);
+        assert_eq!(crate::analysis::detect::redetect(&third.records).sessions().count(), 3);
+    }
+
+    #[test]
+    fn an_unfinished_session_is_completed() {
+        let mut killed =
+            Told::session("first", serial(), None).run("a", Some(100.0), Outcome::Sound).run("b", None, Outcome::Sound);
+        killed.records.pop();
+        let again =
+            Told::session("second", serial(), Some((&killed, &["b"]))).run("b", Some(90.0), Outcome::Sound).close();
+        assert_eq!(judge_record(&plan(), &again.state()).decision, Decision::Pass);
+        assert!(again.verdict().preface.iter().any(|line| line.starts_with("first was not finished")));
+        // What was under way there and is not repeated is broken, and not under way now.
+        let other = Told::session("second", serial(), Some((&killed, &["a"]))).run("a", Some(90.0), Outcome::Sound);
+        let state = other.state();
+        assert_eq!((state.running().count(), other.verdict().decision), (0, Decision::NotProven));
+    }
+
+    #[test]
+    fn another_machine_and_one_that_is_not_known_prove_nothing() {
+        for (then, now) in [(serial(), Fact::Is("S2".to_owned())), (serial(), Fact::NeedsRoot)] {
+            let first = Told::session("first", then, None).run("a", Some(100.0), Outcome::Sound).close();
+            let again = Told::session("second", now, Some((&first, &["b"]))).run("b", Some(90.0), Outcome::Sound);
+            let verdict = again.verdict();
+            let proven = verdict.lines.iter().filter(|line| line.decision != Decision::Pass && !line.told);
+            assert_eq!(proven.map(|line| line.of.as_str()).collect::<Vec<_>>(), ["node"]);
+            assert_eq!(verdict.decision, Decision::NotProven);
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_hardware_makes_unproven_whether_a_check_asks_or_not() {
+        let good = |name| {
+            Told::session(name, serial(), None).run("a", Some(100.0), Outcome::Sound).run(
+                "b",
+                Some(90.0),
+                Outcome::Sound,
+            )
+        };
+        for (severity, decision) in [
+            (Severity::Warn, Decision::Pass),
+            (Severity::Fail, Decision::NotProven),
+            (Severity::Crit, Decision::NotProven),
+        ] {
+            for run in [None, Some("a"), Some("unknown")] {
+                let told = good("first").found(Kind::Hardware, severity, run);
+                assert_eq!(told.verdict().decision, decision, "{severity} {run:?}");
+            }
+        }
+        // Of a run that is repeated it is told; between the runs it stands for as long as figures of then count.
+        let of_run = good("first").found(Kind::Hardware, Severity::Crit, Some("b")).close();
+        let between = good("first").found(Kind::Hardware, Severity::Crit, None).close();
+        let decision = |before: &Told, only: &[&str]| {
+            let told = Told::session("second", serial(), Some((before, only)));
+            only.iter().fold(told, |told, run| told.run(run, Some(90.0), Outcome::Sound)).verdict().decision
+        };
+        assert_eq!(decision(&of_run, &["b"]), Decision::Pass);
+        assert_eq!(decision(&between, &["b"]), Decision::NotProven);
+        assert_eq!(decision(&between, &["a", "b"]), Decision::Pass);
+    }
+}
