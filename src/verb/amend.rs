@@ -94,7 +94,7 @@ impl Found {
         }
         let before = state.nodes.get(node).and_then(|n| Some((n.inventory.as_ref()?, &n.conditions)));
         let (Some((inventory, conditions)), Some((now, settings))) = (before, &met.joined) else {
-            self.doubt("the session does not tell what the node is".to_owned());
+            self.doubt("the session does not tell what the node is");
             return Ok(());
         };
         match amended::identity(inventory, now) {
@@ -102,14 +102,14 @@ impl Found {
             Identity::Other(how) => {
                 return Err(format!("this is another machine ({how}); tests of two machines are two sessions"));
             }
-            Identity::Unknown(why) => self.doubt(why),
+            Identity::Unknown(why) => self.doubt(&why),
         }
         let (before, now) = (Look { inventory, conditions }, Look { inventory: now, conditions: settings });
         self.changes.extend(amended::changes(before, now));
         Ok(())
     }
 
-    fn doubt(&mut self, why: String) {
+    fn doubt(&mut self, why: &str) {
         let text = format!(
             "that this is the same machine cannot be shown ({why}), so that the verdict will be NOT PROVEN; root can read both numbers"
         );

@@ -73,7 +73,8 @@ fn marked(recorded: &State, now: &State) -> String {
     let mut text = String::new();
     for (then, now) in recorded.sessions().zip(now.sessions()) {
         let again = again(then, now);
-        if !text.is_empty() && !(now.findings.is_empty() && then.findings.is_empty()) {
+        let any = now.findings.len() + then.findings.len() > 0;
+        if any && !text.is_empty() {
             text.push_str(&format!("in {}:\n", neutral(now.name())));
         }
         let mark = |id| if again.raised.contains(&id) { "raised again" } else { "only now" };

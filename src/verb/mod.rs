@@ -16,6 +16,7 @@ mod sample;
 mod screen;
 mod watch;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cli::typed::{Typed, Verb};
@@ -87,10 +88,15 @@ fn session_file(name: &str) -> Result<PathBuf, String> {
 /// # Errors
 /// One line when it cannot be written: what was asked for was not said, whatever it came to.
 fn print(text: &str) -> Result<(), String> {
-    use std::io::{ErrorKind, Write};
+    use std::io::Write;
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What became of something that was to go to standard output.
+fn written(result: io::Result<()>) -> Result<(), String> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(format!("standard output cannot be written: {error}"))
         }
         _ => Ok(()),

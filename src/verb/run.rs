@@ -1,13 +1,13 @@
 //! `shakedown run`: preflight, then the session, headless or on the screen.
 
-use std::io::{IsTerminal, Stdout};
+use std::io::{self, IsTerminal, Stdout};
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use super::amend;
 use super::prepare::{Amending, Prepared, prepare, refuse};
-use super::{Ended, claim, print, runtime, screen, tell, warn};
+use super::{Ended, claim, print, runtime, screen, tell, warn, written};
 use crate::cli::presets;
 use crate::cli::typed::RunOptions;
 use crate::runner::{Kept, keep};
@@ -96,7 +96,7 @@ fn headless(prepared: Prepared, options: &RunOptions) -> Ended {
 /// Prints what the runner says; what it could not hand over to a slow reader before it left comes from the file.
 fn follow(socket: &Path, file: &Path, form: Form) -> Result<(), String> {
     runtime()?.block_on(async {
-        let mut printer = print_to_end(Client::attach(socket).await?, form).await?;
+        let mut printer = print_to_end(Client::attach(socket).await?, form).await.map_err(|e| e.to_string())?;
         let rest = if printer.state.verdict.is_none() { Reader::open(file).ok() } else { None };
         for item in rest.into_iter().flatten() {
             if let Item::Record(record) = item
@@ -109,16 +109,16 @@ fn follow(socket: &Path, file: &Path, form: Form) -> Result<(), String> {
     })
 }
 
-/// Prints everything a session says, and how it ended.
+/// Prints everything a session says, and how it ended; a reader that has gone away is no error.
 pub(super) async fn print_all(client: Client, form: Form) -> Result<(), String> {
-    print_to_end(client, form).await?.end().map_err(|e| e.to_string())
+    written(print_to_end(client, form).await.and_then(|mut printer| printer.end()))
 }
 
 /// Prints until the session says no more.
-async fn print_to_end(mut client: Client, form: Form) -> Result<Printer<Stdout>, String> {
+async fn print_to_end(mut client: Client, form: Form) -> io::Result<Printer<Stdout>> {
     let mut printer = Printer::new(std::io::stdout(), form);
     while let Some(heard) = client.heard.recv().await {
-        printer.hear(&heard).map_err(|e| e.to_string())?;
+        printer.hear(&heard)?;
     }
     Ok(printer)
 }

@@ -15,7 +15,9 @@ pub fn changed_since(session: &str, changes: &[String]) -> String {
     if changes.is_empty() {
         return format!("nothing that is known of has changed since {session}\n");
     }
-    changes.iter().map(|change| format!("changed since {session}: {}\n", neutral(change))).collect()
+    let lines: Vec<String> =
+        changes.iter().map(|change| format!("changed since {session}: {}", neutral(change))).collect();
+    lines.join("\n") + "\n"
 }
 
 /// The runs as they came out in the sessions before, a line each, with what becomes of them now.

@@ -186,8 +186,8 @@ pub fn verdict_block(verdict: &Verdict, name_nodes: bool) -> String {
 /// What is to be read before the lines of a verdict; empty where there is nothing.
 #[must_use]
 pub fn preface(verdict: &Verdict) -> String {
-    let said: String = verdict.preface.iter().map(|line| format!("{}\n", neutral(line))).collect();
-    if said.is_empty() { said } else { format!("\n{said}") }
+    let said: Vec<String> = verdict.preface.iter().map(|line| neutral(line)).collect();
+    if said.is_empty() { String::new() } else { format!("\n{}\n", said.join("\n")) }
 }
 
 /// The lines of a verdict and its headline behind `word`.

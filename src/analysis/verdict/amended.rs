@@ -79,22 +79,20 @@ pub(super) fn lines(plan: &Plan, state: &State) -> Vec<Line> {
 }
 
 fn same_node(node: &NodeName, now: &State, amends: &Amends, before: &State) -> Line {
-    let mut line = Line { comparison: format!("the machine of {}", amends.session), ..Line::open(&node.0, "node") };
-    let Some((before, now)) = look(before, node).zip(look(now, node)) else {
-        line.reason = "its agent did not say what the node is, so nothing shows that it is the same machine".to_owned();
-        return line;
+    let silent = || "its agent did not say what the node is, so nothing shows that it is the same machine".to_owned();
+    let (decision, measured, reason) = match look(before, node).zip(look(now, node)) {
+        None => (Decision::NotProven, String::new(), silent()),
+        Some((before, now)) => match amended::identity(before.inventory, now.inventory) {
+            Identity::Same(by) => (Decision::Pass, by, "the same machine".to_owned()),
+            Identity::Other(how) => (Decision::NotProven, String::new(), format!("another machine: {how}")),
+            Identity::Unknown(why) => {
+                let why = format!("that it is the same machine cannot be shown ({why}); root can read both numbers");
+                (Decision::NotProven, String::new(), why)
+            }
+        },
     };
-    match amended::identity(before.inventory, now.inventory) {
-        Identity::Same(by) => {
-            (line.decision, line.measured) = (Decision::Pass, by);
-            line.reason = "the same machine".to_owned();
-        }
-        Identity::Other(how) => line.reason = format!("another machine: {how}"),
-        Identity::Unknown(why) => {
-            line.reason = format!("that it is the same machine cannot be shown ({why}); root can read both numbers");
-        }
-    }
-    line
+    let comparison = format!("the machine of {}", amends.session);
+    Line { decision, comparison, measured, reason, ..Line::open(&node.0, "node") }
 }
 
 /// An attempt that another one followed: told, with what it came to by itself.

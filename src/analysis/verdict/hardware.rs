@@ -7,13 +7,14 @@ use crate::analysis::state::{RunState, State};
 use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::verdict::{Decision, Line};
 
-fn weighs(finding: &&Finding) -> bool {
+fn weighs(finding: &Finding) -> bool {
     finding.kind == Kind::Hardware && finding.severity >= Severity::Fail
 }
 
 /// A run's line about its soundness, with what its machine has counted meanwhile.
 pub(super) fn weigh(mut line: Line, state: &State, run: &RunState) -> Line {
-    if let Some(worst) = state.findings_of(run).filter(weighs).max_by_key(|finding| finding.severity) {
+    if let Some(worst) = state.findings_of(run).filter(|finding| weighs(finding)).max_by_key(|finding| finding.severity)
+    {
         line.decision = line.decision.max(Decision::NotProven);
         line.reason = format!("{}; {}", worst.sentence, line.reason);
     }
@@ -31,7 +32,8 @@ pub(super) fn between_runs(state: &State) -> Vec<Line> {
                 let run = finding.run.as_ref().and_then(|run| session.run(node, run));
                 session.found_on.get(&finding.id) == Some(node) && run.is_none()
             };
-            let found: Vec<&Finding> = session.findings.values().filter(weighs).filter(outside).collect();
+            let found: Vec<&Finding> =
+                session.findings.values().filter(|finding| weighs(finding)).filter(outside).collect();
             let Some(worst) = found.iter().max_by_key(|finding| finding.severity) else { continue };
             if age > 0 && !state.runs.iter().any(counts) {
                 continue;
