@@ -8,7 +8,7 @@ use super::{amended, words};
 use crate::analysis::amended::since;
 use crate::analysis::state::{RunState, State};
 use crate::session::client::Heard;
-use crate::vocab::event::{Event, Record};
+use crate::vocab::event::{Event, Opening, Record};
 use crate::vocab::figure::Roof;
 use crate::vocab::line;
 use crate::vocab::name::RunName;
@@ -84,15 +84,7 @@ impl<W: Write> Printer<W> {
             write!(self.out, "{}", amended::attempts(&self.state))?;
         }
         let text = match &record.event {
-            Event::SessionOpened(opening) => {
-                let plan = &opening.plan;
-                writeln!(self.out, "session {}  started {}", neutral(&opening.session), neutral(&opening.started))?;
-                writeln!(self.out, "plan    {}: {}", neutral(&plan.name), neutral(&plan.title))?;
-                let Some(amends) = &opening.amends else { return Ok(()) };
-                let only: Vec<&str> = amends.only.iter().map(|run| &*run.0).collect();
-                let (session, only) = (neutral(&amends.session), neutral(&only.join(", ")));
-                return writeln!(self.out, "amends  {session}, {} records: {only} again", amends.records);
-            }
+            Event::SessionOpened(opening) => return self.opened(opening),
             Event::NodeJoined { inventory, .. } => {
                 let (host, cpu) = (neutral(&inventory.host), neutral(&inventory.cpu));
                 format!(
@@ -139,6 +131,16 @@ impl<W: Write> Printer<W> {
             }
             _ => Ok(()),
         }
+    }
+
+    fn opened(&mut self, opening: &Opening) -> io::Result<()> {
+        let plan = &opening.plan;
+        writeln!(self.out, "session {}  started {}", neutral(&opening.session), neutral(&opening.started))?;
+        writeln!(self.out, "plan    {}: {}", neutral(&plan.name), neutral(&plan.title))?;
+        let Some(amends) = &opening.amends else { return Ok(()) };
+        let only: Vec<&str> = amends.only.iter().map(|run| &*run.0).collect();
+        let (session, only) = (neutral(&amends.session), neutral(&only.join(", ")));
+        writeln!(self.out, "amends  {session}, {} records: {only} again", amends.records)
     }
 
     /// What has changed on a node since the session that is amended.
