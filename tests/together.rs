@@ -236,6 +236,7 @@ fn opening() -> Event {
         build: Build::this(),
         started,
         nodes: vec!["n".into()],
+        amends: None,
     }))
 }
 

@@ -3,6 +3,8 @@
 //! Everything here is pure: no clock, no I/O, no randomness. The same records give the same state, findings and verdict, live
 //! and replayed, in batches of any size.
 
+pub mod again;
+pub mod amended;
 pub mod attribution;
 pub mod compare;
 pub mod detect;

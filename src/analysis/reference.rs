@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::roof;
-use super::state::{Node, RunState, State, Status};
+use super::state::{RunState, State, Status};
 use crate::vocab::event::{Outcome, Start};
 use crate::vocab::figure::Roof;
 use crate::vocab::name::NodeName;
-use crate::vocab::node::{Fact, Inventory};
+use crate::vocab::node::{Conditions, Fact, Inventory};
 use crate::vocab::plan::{Basis, Load};
 use crate::vocab::reference::{Described, Profile, Values};
 use crate::vocab::stat;
@@ -86,7 +86,8 @@ pub fn profile(state: &State, node: &NodeName) -> Profile {
         profile.from = format!("{}{several}", opening.session);
         profile.roofs.clone_from(&opening.plan.roofs);
     }
-    profile.conditions = state.nodes.get(node).map(conditions).unwrap_or_default();
+    profile.conditions =
+        state.nodes.get(node).map(|node| conditions(node.inventory.as_ref(), &node.conditions)).unwrap_or_default();
     for run in state.runs.iter().filter(|run| run.node == *node && run.status == Status::Ended(Outcome::Sound)) {
         take(run, state.opening.as_ref().map(|opening| &opening.plan.roofs), &mut profile);
     }
@@ -125,9 +126,10 @@ fn labels(load: &Load, start: &Start) -> BTreeMap<String, String> {
     labels
 }
 
-fn conditions(node: &Node) -> BTreeMap<String, String> {
-    let mut found: BTreeMap<String, String> = node.inventory.as_ref().map(inventory).unwrap_or_default();
-    let lasting = node.conditions.0.iter().filter(|(name, _)| !PASSING.contains(&name.as_str()));
+/// What of a node and of its settings stays from one boot to the next, as far as figures depend on it.
+pub(super) fn conditions(known: Option<&Inventory>, settings: &Conditions) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<String, String> = known.map(inventory).unwrap_or_default();
+    let lasting = settings.0.iter().filter(|(name, _)| !PASSING.contains(&name.as_str()));
     found.extend(lasting.map(|(name, value)| (name.clone(), value.clone())));
     found
 }
@@ -366,7 +368,7 @@ mod tests {
     use crate::analysis::scenario::{Scenario, disk};
     use crate::vocab::event::Event;
     use crate::vocab::figure::Figure;
-    use crate::vocab::node::{Build, Conditions};
+    use crate::vocab::node::Build;
     use crate::vocab::plan::Pattern;
 
     fn inventory() -> Inventory {

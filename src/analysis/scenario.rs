@@ -70,6 +70,7 @@ impl Scenario {
             build: Build::this(),
             started: "2026-01-01T00:00:00Z".to_owned(),
             nodes: vec!["n".into()],
+            amends: None,
         };
         let start = Start {
             run: "r".into(),

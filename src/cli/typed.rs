@@ -39,7 +39,8 @@ pub enum Verb {
     /// Run a preset: on the screen, or headless where there is no terminal
     Run {
         /// A preset's name, or the path of a preset file
-        preset: String,
+        #[arg(required_unless_present = "amend")]
+        preset: Option<String>,
         /// How.
         #[command(flatten)]
         options: Box<RunOptions>,
@@ -192,6 +193,9 @@ pub struct RunOptions {
     /// What is written to.
     #[command(flatten)]
     pub place: Targets,
+    /// Repeat runs of this session after a repair, with its own plan; every attempt stays in the record. Needs --only
+    #[arg(long, value_name = "SESSION")]
+    pub amend: Option<String>,
     /// Only these runs of the preset
     #[arg(long, value_name = "RUN", value_delimiter = ',')]
     pub only: Vec<String>,

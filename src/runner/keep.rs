@@ -15,9 +15,10 @@ use super::schedule::Course;
 use super::serve::Door;
 use crate::analysis::verdict::judge;
 use crate::clock::now;
-use crate::session::journal::{Journal, Sync};
+use crate::session::earlier::{self, Whole};
+use crate::session::journal::{Journal, Sync, Trouble};
 use crate::session::places;
-use crate::vocab::event::{Event, Opening, Said};
+use crate::vocab::event::{Amends, Event, Opening, Record, Said};
 use crate::vocab::moment::Moment;
 use crate::vocab::name::NodeName;
 use crate::vocab::node::Build;
@@ -55,6 +56,8 @@ pub struct Assignment {
     pub targets: Vec<PathBuf>,
     /// What the preflight had to say, for the record.
     pub remarks: Vec<String>,
+    /// The session that is amended, and its file; the plan is the whole of it.
+    pub amends: Option<(Amends, PathBuf)>,
 }
 
 /// How a session came to its end.
@@ -64,6 +67,8 @@ pub struct Kept {
     pub verdict: Verdict,
     /// Why the session file is not complete, if it is not.
     pub trouble: Option<String>,
+    /// Why nothing was run on any node, when nothing was.
+    pub never_began: Option<String>,
 }
 
 /// Keeps a session from its opening to its verdict; `ready` is called once viewers can attach at the socket it is given.
@@ -71,6 +76,7 @@ pub struct Kept {
 /// # Errors
 /// One line when the session cannot begin.
 pub async fn keep(assignment: Assignment, ready: impl FnOnce(&Path)) -> Result<Kept, String> {
+    let before = records_before(assignment.amends.as_ref())?;
     let socket = places::socket(&assignment.session)?;
     let gentle = shares_file_system(&assignment);
     let mut door = Door::open(&socket, &assignment.file)?;
@@ -90,6 +96,7 @@ pub async fn keep(assignment: Assignment, ready: impl FnOnce(&Path)) -> Result<K
     let session = assignment.session.clone();
     let mut keeper = Keeper {
         plan: assignment.plan.clone(),
+        work: assignment.amends.as_ref().map_or_else(|| assignment.plan.clone(), |(a, _)| a.again(&assignment.plan)),
         session,
         pipeline,
         courses,
@@ -99,7 +106,7 @@ pub async fn keep(assignment: Assignment, ready: impl FnOnce(&Path)) -> Result<K
         ticks: 0,
         trouble: None,
     };
-    keeper.open(&assignment, gentle);
+    keeper.open(&assignment, before, gentle);
     ready(&socket);
     let mut signals = Signals::new();
     let mut tick = tokio::time::interval(TICK);
@@ -113,6 +120,7 @@ pub async fn keep(assignment: Assignment, ready: impl FnOnce(&Path)) -> Result<K
             () = door.admit(&publish, &commands) => {}
         }
     }
+    let never_began = keeper.pipeline.state.never_began();
     let (verdict, courses, journal) = keeper.close();
     drop(publish);
     let dismissals: Vec<_> =
@@ -123,7 +131,19 @@ pub async fn keep(assignment: Assignment, ready: impl FnOnce(&Path)) -> Result<K
     for dismissal in dismissals {
         let _ = dismissal.await;
     }
-    Ok(Kept { verdict, trouble })
+    Ok(Kept { verdict, trouble, never_began })
+}
+
+/// The records of the session that is amended, which must be what they were when it was decided to amend it.
+fn records_before(amends: Option<&(Amends, PathBuf)>) -> Result<Vec<Record>, String> {
+    let mut records = Vec::new();
+    if let Some((amends, file)) = amends {
+        let Whole { bytes, crc, .. } = earlier::read(file, |record| records.push(record))?;
+        if (bytes, &crc) != (amends.bytes, &amends.crc) {
+            return Err(format!("{} was changed since it was looked at; nothing was started", file.display()));
+        }
+    }
+    Ok(records)
 }
 
 /// Whether the session file lies on a file system that the runs write to.
@@ -135,7 +155,10 @@ fn shares_file_system(assignment: &Assignment) -> bool {
 }
 
 struct Keeper {
+    /// The whole plan, by which the session is judged.
     plan: Plan,
+    /// What of it is done.
+    work: Plan,
     session: String,
     pipeline: Pipeline,
     courses: Vec<Course>,
@@ -143,11 +166,11 @@ struct Keeper {
     stopping: Option<Instant>,
     end_at: Option<Instant>,
     ticks: u64,
-    trouble: Option<String>,
+    trouble: Option<Trouble>,
 }
 
 impl Keeper {
-    fn open(&mut self, assignment: &Assignment, gentle: bool) {
+    fn open(&mut self, assignment: &Assignment, before: Vec<Record>, gentle: bool) {
         let opening = Opening {
             format: FORMAT,
             session: assignment.session.clone(),
@@ -155,8 +178,10 @@ impl Keeper {
             build: Build::this(),
             started: jiff::ZonedDateTime::now().strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string(),
             nodes: assignment.nodes.iter().map(|n| n.name.clone()).collect(),
+            amends: assignment.amends.as_ref().map(|(amends, _)| amends.clone()),
         };
         self.own(Event::SessionOpened(Box::new(opening)));
+        before.into_iter().for_each(|record| self.pipeline.put_earlier(now(), record));
         for remark in &assignment.remarks {
             self.own(Event::Noted(format!("preflight: {remark}")));
         }
@@ -181,13 +206,13 @@ impl Keeper {
             Ok(agent) => {
                 agent.order(AgentOrder::Hello(Hello::new(&self.session)));
                 agent.order(AgentOrder::Ping(now()));
-                agent.order(AgentOrder::Survey(self.plan.clone()));
+                agent.order(AgentOrder::Survey(self.work.clone()));
                 course.agent = Some(agent);
             }
             Err(why) => {
                 let node = course.spec.name.clone();
                 course.refused = true;
-                course.lose_agent(&self.plan, true);
+                course.lose_agent(&self.work, true);
                 self.pipeline.put(&node, now(), Event::NodeLost { why });
             }
         }
@@ -222,12 +247,12 @@ impl Keeper {
                     build.format
                 );
                 self.pipeline.put(node, said.at, Event::NodeLost { why });
-                course.lose_agent(&self.plan, true);
+                course.lose_agent(&self.work, true);
                 return;
             }
             Event::NodeLost { .. } => course.refused = true,
-            Event::Surveyed(survey) => course.begin(survey, &self.plan, stopping),
-            Event::RunEnded { run, .. } => course.end(run, &self.plan, stopping),
+            Event::Surveyed(survey) => course.begin(survey, &self.work, stopping),
+            Event::RunEnded { run, .. } => course.end(run, &self.work, stopping),
             _ => {}
         }
         self.pipeline.put(node, said.at, event);
@@ -237,7 +262,7 @@ impl Keeper {
         let stopping = self.stopping.is_some();
         let course = &mut self.courses[place];
         let refused = course.refused;
-        let again = course.lose_agent(&self.plan, stopping);
+        let again = course.lose_agent(&self.work, stopping);
         if !refused {
             let next = if again { "; it is started again for the runs that are left" } else { "" };
             let at = Moment(self.pipeline.state.to_node(node, now()).0);
@@ -261,9 +286,7 @@ impl Keeper {
         let trouble = self.pipeline.journal.trouble();
         if trouble != self.trouble {
             let text = match &trouble {
-                Some(why) => {
-                    format!("the session file cannot be written: {why}; records are kept in memory and tried again")
-                }
+                Some(trouble) => trouble.meanwhile(),
                 None => "the session file can be written again".to_owned(),
             };
             self.own(Event::Noted(text));

@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{Sender, UnboundedSender, channel, unbounded_channel};
 
 use crate::vocab::event::{Event, Said};
 use crate::vocab::name::NodeName;
+use crate::vocab::node::{Conditions, Inventory};
 use crate::vocab::order::{AgentOrder, Hello};
 use crate::vocab::plan::Plan;
 use crate::vocab::survey::Survey;
@@ -123,20 +124,31 @@ async fn write(stdin: &mut ChildStdin, order: &AgentOrder) -> std::io::Result<()
     stdin.write_all(&line).await
 }
 
+/// What a node says before anything is started on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Met {
+    /// What it is, and its settings.
+    pub joined: Option<(Box<Inventory>, Conditions)>,
+    /// What a preflight needs to know.
+    pub survey: Survey,
+}
+
 /// Asks the node of `spec` what a preflight needs to know about it, with an agent of its own that loads nothing.
 ///
 /// # Errors
 /// One line when no agent can be started, or it does not answer.
-pub async fn survey(spec: &NodeSpec, plan: &Plan) -> Result<Survey, String> {
+pub async fn survey(spec: &NodeSpec, plan: &Plan) -> Result<Met, String> {
     let (words, mut heard) = channel(WAITING);
     let agent = Agent::start(spec, 0, words)?;
     agent.order(AgentOrder::Hello(Hello::new("preflight")));
     agent.order(AgentOrder::Survey(plan.clone()));
+    let mut joined = None;
     let answer = async {
         while let Some(word) = heard.recv().await {
             match word {
                 Word::Said(_, _, said) => match said.event {
-                    Event::Surveyed(survey) => return Ok(*survey),
+                    Event::NodeJoined { inventory, conditions, .. } => joined = Some((inventory, conditions)),
+                    Event::Surveyed(survey) => return Ok(Met { joined: joined.take(), survey: *survey }),
                     Event::NodeLost { why } => return Err(why),
                     _ => {}
                 },

@@ -15,4 +15,4 @@ mod schedule;
 mod serve;
 
 pub use keep::{Assignment, Kept, keep};
-pub use launch::{NodeSpec, survey};
+pub use launch::{Met, NodeSpec, survey};

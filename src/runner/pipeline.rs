@@ -51,13 +51,23 @@ impl Pipeline {
         }
     }
 
+    /// Puts a record of the session that is amended; nothing is measured yet, so the disk is waited for.
+    pub(super) fn put_earlier(&mut self, at: Moment, record: Record) {
+        let event = Event::Earlier(Box::new(record));
+        self.number(NodeName::default(), at, event, Journal::put_patiently);
+    }
+
     fn record(&mut self, node: NodeName, at: Moment, event: Event) -> Record {
+        self.number(node, at, event, Journal::put)
+    }
+
+    fn number(&mut self, node: NodeName, at: Moment, event: Event, put: fn(&Journal, Arc<str>) -> bool) -> Record {
         self.seq += 1;
         let record = Record { seq: self.seq, at, node, event };
         if let Ok(line) = line::encode(&record) {
             let line: Arc<str> = line.into();
             // A line that the journal drops leaves a gap in the numbers, which every reader counts.
-            let _ = self.journal.put(Arc::clone(&line));
+            let _ = put(&self.journal, Arc::clone(&line));
             let _ = self.publish.send(Published { seq: record.seq, line });
         }
         self.state.apply(&record);

@@ -2,8 +2,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -28,11 +28,44 @@ enum Tell {
     Close(SyncSender<()>),
 }
 
+/// What can be the matter with a session file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Lines cannot be written, and why.
+    Unwritable(String),
+    /// It is not at its path any more, and how that came.
+    Gone(&'static str),
+}
+
+impl Trouble {
+    /// In a line, while the session goes on.
+    #[must_use]
+    pub fn meanwhile(&self) -> String {
+        match self {
+            Self::Unwritable(why) => {
+                format!("the session file cannot be written: {why}; records are kept in memory and tried again")
+            }
+            Self::Gone(how) => {
+                format!("the session file {how} while it is written; its record will not be found at its path")
+            }
+        }
+    }
+
+    /// In a line, when nothing more is written.
+    #[must_use]
+    pub fn at_the_end(&self) -> String {
+        match self {
+            Self::Unwritable(why) => format!("the session file is not complete: {why}"),
+            Self::Gone(how) => format!("the session file {how} while it was written; its record is not at its path"),
+        }
+    }
+}
+
 /// The writing end of a session file.
 #[derive(Debug)]
 pub struct Journal {
     to: SyncSender<Tell>,
-    trouble: Arc<Mutex<Option<String>>>,
+    trouble: Arc<Mutex<Option<Trouble>>>,
 }
 
 impl Journal {
@@ -50,7 +83,16 @@ impl Journal {
         })?;
         let (to, from) = sync_channel(WAITING);
         let trouble = Arc::new(Mutex::new(None));
-        let writer = Writer { file, whole: 0, pending: Vec::new(), dirty: false, sync, trouble: Arc::clone(&trouble) };
+        let writer = Writer {
+            file,
+            path: path.to_owned(),
+            whole: 0,
+            pending: Vec::new(),
+            dirty: false,
+            gone: false,
+            sync,
+            trouble: Arc::clone(&trouble),
+        };
         std::thread::spawn(move || writer.go_on(&from));
         Ok(Self { to, trouble })
     }
@@ -61,14 +103,20 @@ impl Journal {
         self.to.try_send(Tell::Line(line)).is_ok()
     }
 
+    /// Appends a line and waits for the disk where it is behind: for what is there before anything is measured.
+    #[must_use]
+    pub fn put_patiently(&self, line: Arc<str>) -> bool {
+        self.to.send(Tell::Line(line)).is_ok()
+    }
+
     /// Makes safe what was written so far, as between iterations.
     pub fn sync(&self) {
         let _ = self.to.try_send(Tell::Sync);
     }
 
-    /// Why lines cannot be written at the moment, if they cannot.
+    /// What is the matter with the file at the moment; none when all is well.
     #[must_use]
-    pub fn trouble(&self) -> Option<String> {
+    pub fn trouble(&self) -> Option<Trouble> {
         self.trouble.lock().ok()?.clone()
     }
 
@@ -87,7 +135,7 @@ impl Journal {
         }
         let answered = over.recv_timeout(until.saturating_duration_since(Instant::now())).is_ok();
         match (self.trouble(), answered) {
-            (Some(why), _) => Err(format!("the session file is not complete: {why}")),
+            (Some(why), _) => Err(why.at_the_end()),
             (None, false) => Err("the session file was not written to its end: the disk does not answer".to_owned()),
             (None, true) => Ok(()),
         }
@@ -96,11 +144,14 @@ impl Journal {
 
 struct Writer {
     file: File,
+    path: PathBuf,
     whole: u64,
     pending: Vec<u8>,
     dirty: bool,
+    /// Whether the file is not at its path any more.
+    gone: bool,
     sync: Sync,
-    trouble: Arc<Mutex<Option<String>>>,
+    trouble: Arc<Mutex<Option<Trouble>>>,
 }
 
 impl Writer {
@@ -118,6 +169,7 @@ impl Writer {
                             Tell::Close(done) => {
                                 self.write();
                                 self.make_safe();
+                                self.look();
                                 let _ = done.send(());
                                 return;
                             }
@@ -130,6 +182,7 @@ impl Writer {
                 Err(RecvTimeoutError::Timeout) => {
                     next_sync = Instant::now() + SYNC_EVERY;
                     self.write();
+                    self.look();
                     synced = self.sync == Sync::EverySecond;
                 }
                 Err(RecvTimeoutError::Disconnected) => return self.write(),
@@ -149,7 +202,7 @@ impl Writer {
         let written = self.file.write_all(&self.pending);
         if let Err(error) = &written {
             let _ = self.file.set_len(self.whole).and_then(|()| self.file.seek(SeekFrom::Start(self.whole)));
-            self.tell(Some(error.to_string()));
+            self.tell(Some(Trouble::Unwritable(error.to_string())));
         } else {
             self.whole += self.pending.len() as u64;
             self.pending.clear();
@@ -158,17 +211,30 @@ impl Writer {
         }
     }
 
+    /// Whether the file is still there for others: one that was deleted or replaced is written on, and lost at the end.
+    fn look(&mut self) {
+        let Ok(own) = self.file.metadata() else { return };
+        let there = std::fs::metadata(&self.path).is_ok_and(|at| (at.dev(), at.ino()) == (own.dev(), own.ino()));
+        if !there && !self.gone {
+            self.gone = true;
+            self.tell(Some(Trouble::Gone(if own.nlink() == 0 { "was deleted" } else { "was moved or replaced" })));
+        }
+    }
+
     fn make_safe(&mut self) {
         if self.dirty
             && let Err(error) = self.file.sync_data()
         {
-            return self.tell(Some(error.to_string()));
+            return self.tell(Some(Trouble::Unwritable(error.to_string())));
         }
         self.dirty = false;
     }
 
-    fn tell(&self, trouble: Option<String>) {
-        if let Ok(mut told) = self.trouble.lock() {
+    fn tell(&self, trouble: Option<Trouble>) {
+        // What is written to a file that is gone is no end of the trouble.
+        if let Ok(mut told) = self.trouble.lock()
+            && (trouble.is_some() || !self.gone)
+        {
             *told = trouble;
         }
     }
@@ -190,19 +256,39 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_deleted_or_moved_meanwhile_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        for moved in [false, true] {
+            let path = dir.path().join("s.jsonl");
+            let journal = Journal::create(&path, Sync::WhenTold).unwrap();
+            assert!(journal.put("one\n".into()));
+            if moved {
+                std::fs::rename(&path, dir.path().join("other")).unwrap();
+            } else {
+                std::fs::remove_file(&path).unwrap();
+            }
+            let why = journal.close(Duration::from_secs(5)).unwrap_err();
+            let how = if moved { "was moved or replaced" } else { "was deleted" };
+            assert!(why.starts_with(&format!("the session file {how} while it was written")), "{why}");
+        }
+    }
+
+    #[test]
     fn a_full_disk_is_told_and_makes_nobody_wait() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let trouble = Arc::new(Mutex::new(None));
         let mut writer = Writer {
             file: full,
+            path: "/dev/full".into(),
             whole: 0,
             pending: b"line\n".to_vec(),
             dirty: false,
+            gone: false,
             sync: Sync::EverySecond,
             trouble: Arc::clone(&trouble),
         };
         writer.write();
-        assert!(trouble.lock().unwrap().as_ref().unwrap().contains("No space left"));
+        assert!(trouble.lock().unwrap().as_ref().unwrap().at_the_end().contains("No space left"));
         assert_eq!(writer.pending, b"line\n", "kept for another try");
     }
 }

@@ -3,6 +3,7 @@
 //! Nothing here interprets an event. `RECORD.md` in this room describes the record: field, unit, clock, wrap.
 
 pub mod client;
+pub mod earlier;
 pub mod journal;
 pub mod places;
 pub mod reader;

@@ -1,7 +1,7 @@
 //! Reads a session file back, line by line; a torn or damaged line is told and skipped, never fatal.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -9,6 +9,10 @@ use thiserror::Error;
 use crate::vocab::event::{Event, Opening, Record};
 use crate::vocab::line::{self, LineError};
 use crate::vocab::node::FORMAT;
+
+/// The longest record is an opening whose plan holds the figures of other machines, some megabytes; a file without newlines is no
+/// session, and is not read into memory as a whole.
+const LONGEST: u64 = 16 << 20;
 
 /// Why a session cannot be read at all.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -67,9 +71,10 @@ impl Reader {
             rest: Vec::new(),
             following: false,
         };
-        let first = reader.line().unwrap_or_default();
-        check_format(&first, &shown)?;
         let no_session = |why: String| ReadError::NoSession { path: shown.clone(), why };
+        let first = reader.line().unwrap_or_else(|| Ok(Vec::new()));
+        let first = first.map_err(|error| no_session(format!("line 1 is {error}")))?;
+        check_format(&first, &shown)?;
         match line::decode(&first) {
             Ok(record) if matches!(record.event, Event::SessionOpened(_)) => reader.opening = Some(Box::new(record)),
             Ok(_) => return Err(no_session("it does not begin with the opening of a session".to_owned())),
@@ -100,14 +105,23 @@ impl Reader {
         }
     }
 
-    fn line(&mut self) -> Option<Vec<u8>> {
+    fn line(&mut self) -> Option<Result<Vec<u8>, LineError>> {
         // A line that cannot be read ends the session here, as a cut does.
-        let read = self.lines.read_until(b'\n', &mut self.rest).unwrap_or(0);
+        let room = (LONGEST + 1).saturating_sub(self.rest.len() as u64);
+        let read = (&mut self.lines).take(room).read_until(b'\n', &mut self.rest).unwrap_or(0);
+        if self.rest.len() as u64 > LONGEST {
+            self.number += 1;
+            if self.rest.pop() != Some(b'\n') {
+                let _ = self.lines.skip_until(b'\n');
+            }
+            self.rest = Vec::new();
+            return Some(Err(LineError::Long(LONGEST)));
+        }
         if (read == 0 && self.rest.is_empty()) || (self.following && !self.rest.ends_with(b"\n")) {
             return None;
         }
         self.number += 1;
-        Some(std::mem::take(&mut self.rest))
+        Some(Ok(std::mem::take(&mut self.rest)))
     }
 }
 
@@ -118,8 +132,7 @@ impl Iterator for Reader {
         if let Some(opening) = self.opening.take() {
             return Some(Item::Record(opening));
         }
-        let line = self.line()?;
-        Some(match line::decode(&line) {
+        Some(match self.line()?.and_then(|line| line::decode(&line)) {
             Ok(record) => Item::Record(Box::new(record)),
             Err(error) => Item::Damaged(self.number, error),
         })

@@ -29,7 +29,7 @@ pub(super) fn baseline(sessions: &[PathBuf], out: &Path, force: bool) -> Ended {
     write(out, &file::print(&merged)?)?;
     let counted = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let (sessions, figures) = (counted(merged.sessions as usize, "session"), counted(merged.figures.len(), "figure"));
-    print(&format!("{}: a baseline of {sessions}, {figures}\n", out.display()));
+    print(&format!("{}: a baseline of {sessions}, {figures}\n", out.display()))?;
     Ok(0)
 }
 

@@ -24,11 +24,11 @@ pub(super) fn compare(options: &CompareOptions) -> Ended {
     let comparison = side_by_side(machines, options.all);
     if options.json {
         let text = serde_json::to_string_pretty(&view::json(&comparison)).map_err(|error| error.to_string())?;
-        print(&format!("{text}\n"));
+        print(&format!("{text}\n"))?;
     } else if options.markdown {
-        print(&view::markdown(&comparison));
+        print(&view::markdown(&comparison))?;
     } else {
-        print(&view::text(&comparison));
+        print(&view::text(&comparison))?;
     }
     Ok(0)
 }

@@ -54,16 +54,21 @@ fn of_session(file: &Path, options: &DetectOptions) -> Ended {
     }
     let state = redetect(&records(file)?);
     let mut text = String::new();
-    for (id, finding) in state.findings.iter().filter(|_| options.json) {
-        let node = state.found_on.get(id).cloned().unwrap_or_default();
-        let at = |moment: Moment| Moment(state.clock(&node, moment).0);
-        let mut placed = finding.clone();
-        (placed.onset, placed.said) = (at(finding.onset), at(finding.said));
-        placed.closed = finding.closed.map(at);
-        let mut object = series::finding_json(&placed, 0.0);
-        object["node"] = json!(node);
-        object["run"] = json!(finding.run);
-        text.push_str(&format!("{object}\n"));
+    for session in state.sessions().filter(|_| options.json) {
+        for (id, finding) in &session.findings {
+            let node = session.found_on.get(id).cloned().unwrap_or_default();
+            let at = |moment: Moment| Moment(session.clock(&node, moment).0);
+            let mut placed = finding.clone();
+            (placed.onset, placed.said) = (at(finding.onset), at(finding.said));
+            placed.closed = finding.closed.map(at);
+            let mut object = series::finding_json(&placed, 0.0);
+            object["node"] = json!(node);
+            object["run"] = json!(finding.run);
+            if state.earlier.is_some() {
+                object["session"] = json!(session.name());
+            }
+            text.push_str(&format!("{object}\n"));
+        }
     }
     if !options.json {
         text = words::findings(&state);
@@ -71,8 +76,9 @@ fn of_session(file: &Path, options: &DetectOptions) -> Ended {
             text = format!("nothing found in {} runs\n", state.runs.len());
         }
     }
-    print(&text);
-    Ok(u8::from(state.findings.values().any(|finding| finding.severity >= Severity::Warn)))
+    print(&text)?;
+    let mut all = state.sessions().flat_map(|session| session.findings.values());
+    Ok(u8::from(all.any(|finding| finding.severity >= Severity::Warn)))
 }
 
 fn of_table(name: &str, lines: Lines<Box<dyn BufRead>>, options: &DetectOptions) -> Ended {
@@ -183,7 +189,7 @@ impl<'a> Told<'a> {
             warn(&format!("{name}: times are counted from its first row, {} s", self.zero));
         }
         self.close();
-        print(&self.text);
+        print(&self.text)?;
         Ok(u8::from(self.bad))
     }
 }

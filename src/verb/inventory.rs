@@ -22,11 +22,11 @@ pub(super) fn inventory((json, ordered): (bool, bool), root: Option<PathBuf>) ->
     let controllers = if root == Path::new("/") { raid::read(PATIENCE) } else { Vec::new() };
     if json {
         let whole = serde_json::json!({ "inventory": inventory, "conditions": conditions, "controllers": controllers });
-        print(&format!("{}\n", serde_json::to_string_pretty(&whole).map_err(|e| e.to_string())?));
+        print(&format!("{}\n", serde_json::to_string_pretty(&whole).map_err(|e| e.to_string())?))?;
     } else if ordered {
-        print(&cli::print(&Ordered::found(&inventory, &controllers), &inventory)?);
+        print(&cli::print(&Ordered::found(&inventory, &controllers), &inventory)?)?;
     } else {
-        print(&view::text(&inventory, &conditions, &controllers));
+        print(&view::text(&inventory, &conditions, &controllers))?;
     }
     Ok(0)
 }

@@ -1,5 +1,6 @@
 //! The composition roots: one file a verb. They put rooms together and hold no logic of their own.
 
+mod amend;
 mod baseline;
 mod claim;
 mod compare;
@@ -15,9 +16,11 @@ mod sample;
 mod screen;
 mod watch;
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use crate::cli::typed::{Typed, Verb};
+use crate::session::places;
 use crate::session::reader::{Item, Reader};
 use crate::vocab::event::Record;
 
@@ -31,7 +34,7 @@ pub type Ended = Result<u8, String>;
 pub fn perform(typed: Typed) -> Ended {
     match typed.verb {
         None => run::preset(typed.run.preset.as_deref(), &typed.run.options),
-        Some(Verb::Run { preset, options }) => run::preset(Some(&preset), &options),
+        Some(Verb::Run { preset, options }) => run::preset(preset.as_deref(), &options),
         Some(Verb::Watch { session, speed, show }) => watch::watch(session.as_deref(), speed, &show),
         Some(Verb::Judge { session, preset, reference, limits, redetect }) => {
             let asked = judge::Asked { preset, references: reference, limits, redetect };
@@ -42,7 +45,7 @@ pub fn perform(typed: Typed) -> Ended {
         Some(Verb::Detect { file, options }) => detect::detect(&file, &options),
         Some(Verb::Presets { what }) => presets::presets(what),
         Some(Verb::Themes) => {
-            presets::themes();
+            presets::themes()?;
             Ok(0)
         }
         Some(Verb::Inventory { json, ordered, root }) => inventory::inventory((json, ordered), root),
@@ -71,11 +74,39 @@ fn records(session: &Path) -> Result<Vec<Record>, String> {
     Ok(records)
 }
 
+/// The file of a session that is meant by its name or by its path.
+fn session_file(name: &str) -> Result<PathBuf, String> {
+    let path =
+        if Path::new(name).exists() { PathBuf::from(name) } else { places::sessions()?.join(format!("{name}.jsonl")) };
+    if path.exists() {
+        return Ok(path);
+    }
+    Err(format!("there is no session `{name}`, running or as a file; `shakedown watch` lists them"))
+}
+
 /// Writes text to standard output; a reader that has gone away is no error.
-fn print(text: &str) {
+///
+/// # Errors
+/// One line when it cannot be written: what was asked for was not said, whatever it came to.
+fn print(text: &str) -> Result<(), String> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What became of something that was to go to standard output.
+fn written(result: io::Result<()>) -> Result<(), String> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("standard output cannot be written: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The same where a session was or will be run, which counts more than what is said of it here.
+fn tell(text: &str) {
+    print(text).unwrap_or_else(|why| warn(&why));
 }
 
 /// Writes a line to standard error.

@@ -7,10 +7,11 @@ use super::reference;
 use crate::analysis::preflight::{self, Preflight, Weight};
 use crate::cli::typed::RunOptions;
 use crate::cli::wish;
-use crate::runner::{Assignment, NodeSpec, survey};
+use crate::runner::{Assignment, Met, NodeSpec, survey};
 use crate::session::client::Client;
 use crate::session::places;
 use crate::shelf::Book;
+use crate::vocab::event::Amends;
 use crate::vocab::name::NodeName;
 use crate::vocab::plan::Plan;
 use crate::vocab::survey::Survey;
@@ -21,8 +22,24 @@ pub(super) struct Prepared {
     pub(super) plan: Plan,
     /// What speaks against it.
     pub(super) preflight: Preflight,
-    nodes: Vec<NodeSpec>,
-    surveys: Vec<(NodeName, Survey)>,
+    /// Where it is done.
+    pub(super) nodes: Vec<NodeSpec>,
+    /// What these nodes said.
+    pub(super) surveys: Vec<(NodeName, Survey)>,
+    /// The session that is amended; then the plan is only what is repeated of it.
+    pub(super) amending: Option<Amending>,
+}
+
+/// A session that is to be amended.
+pub(super) struct Amending {
+    /// Its whole plan.
+    pub(super) plan: Plan,
+    /// Which session, and what is repeated.
+    pub(super) amends: Amends,
+    /// Its file.
+    pub(super) file: PathBuf,
+    /// What has changed since.
+    pub(super) changes: Vec<String>,
 }
 
 /// What is meant, held against the nodes it is meant for; loads nothing.
@@ -34,12 +51,19 @@ pub(super) async fn prepare(book: &Book, options: &RunOptions) -> Result<Prepare
     let names = if options.node.is_empty() { vec![host] } else { options.node.clone() };
     let nodes: Vec<NodeSpec> =
         names.iter().map(|name| NodeSpec::local(name, &program, options.root.as_ref())).collect();
-    let mut surveys = Vec::new();
-    for node in &nodes {
-        surveys.push((node.name.clone(), survey(node, &plan).await?));
-    }
+    let met = survey_all(&nodes, &plan).await?;
+    let surveys: Vec<_> = met.into_iter().map(|(node, met)| (node, met.survey)).collect();
     let preflight = preflight::check(&plan, &surveys);
-    Ok(Prepared { plan, preflight, nodes, surveys })
+    Ok(Prepared { plan, preflight, nodes, surveys, amending: None })
+}
+
+/// What every node says of itself before anything is started.
+pub(super) async fn survey_all(nodes: &[NodeSpec], plan: &Plan) -> Result<Vec<(NodeName, Met)>, String> {
+    let mut met = Vec::new();
+    for node in nodes {
+        met.push((node.name.clone(), survey(node, plan).await?));
+    }
+    Ok(met)
 }
 
 /// Nothing is started where the preflight refuses.
@@ -75,7 +99,11 @@ impl Prepared {
         let file = std::path::absolute(&file).map_err(|e| format!("{}: {e}", file.display()))?;
         let targets = self.surveys.iter().flat_map(|(_, s)| s.targets.iter().map(|t| t.path.clone())).collect();
         let remarks = self.preflight.remarks.iter().map(|r| r.text.clone()).collect();
-        Ok(Assignment { plan: self.plan, session, file, nodes: self.nodes, targets, remarks })
+        let (plan, amends) = match self.amending {
+            Some(Amending { plan, amends, file, .. }) => (plan, Some((amends, file))),
+            None => (self.plan, None),
+        };
+        Ok(Assignment { plan, session, file, nodes: self.nodes, targets, remarks, amends })
     }
 }
 

@@ -29,14 +29,14 @@ pub(super) fn presets(what: Option<PresetVerb>) -> Ended {
                 };
                 text.push_str(&format!("{name:<20} {title}\n"));
             }
-            print(&text);
+            print(&text)?;
         }
-        Some(PresetVerb::Show { name }) => print(&find(&name)?.text),
-        Some(PresetVerb::Check { file: Some(file) }) => print(&checked(&find(&file.display().to_string())?)?),
+        Some(PresetVerb::Show { name }) => print(&find(&name)?.text)?,
+        Some(PresetVerb::Check { file: Some(file) }) => print(&checked(&find(&file.display().to_string())?)?)?,
         Some(PresetVerb::Check { file: None }) => {
             let shipped = presets::shelf(None);
             for name in shipped.names() {
-                print(&checked(&shipped.find(&name).map_err(|e| e.to_string())?)?);
+                print(&checked(&shipped.find(&name).map_err(|e| e.to_string())?)?)?;
             }
         }
     }
@@ -58,7 +58,7 @@ fn checked(book: &Book) -> Result<String, String> {
     Ok(text)
 }
 
-pub(super) fn themes() {
+pub(super) fn themes() -> Result<(), String> {
     let directory = config_directory().map(|d| d.join("themes"));
     let mut text = String::new();
     for name in theme::shelf(directory.as_deref()).names() {
@@ -68,5 +68,5 @@ pub(super) fn themes() {
         };
         text.push_str(&format!("{name:<20} {from}\n"));
     }
-    print(&text);
+    print(&text)
 }

@@ -11,7 +11,7 @@ use crate::cli::baseline;
 use crate::session::reader::{Item, Reader};
 use crate::view::words::finding_line;
 use crate::vocab::check::Limit;
-use crate::vocab::finding::Severity;
+use crate::vocab::finding::{Finding, Severity};
 use crate::vocab::name::NodeName;
 use crate::vocab::plan::Plan;
 use crate::vocab::reference::{Profile, Reference};
@@ -123,9 +123,18 @@ fn of_session(path: &Path) -> Result<Vec<Known>, String> {
 }
 
 fn findings(state: &State, node: &NodeName) -> Vec<String> {
-    let here = state.findings.values().filter(|finding| state.found_on.get(&finding.id) == Some(node));
-    let line = |finding: &crate::vocab::finding::Finding| {
-        finding_line(finding, state.clock(node, finding.onset), state.clock(node, finding.said))
+    // Of a session that is amended, what belongs to the runs that count.
+    let counts = |session: &State, finding: &&Finding| {
+        let run = finding.run.as_ref().and_then(|run| state.run(node, run));
+        let own = run.map_or(std::ptr::eq(session, state), |run| std::ptr::eq(state.home(run).0, session));
+        own && session.found_on.get(&finding.id) == Some(node) && finding.severity >= Severity::Warn
     };
-    here.filter(|finding| finding.severity >= Severity::Warn).map(line).collect()
+    let mut lines = Vec::new();
+    for session in state.sessions() {
+        let here = session.findings.values().filter(|finding| counts(session, finding));
+        lines.extend(here.map(|finding| {
+            finding_line(finding, session.clock(node, finding.onset), session.clock(node, finding.said))
+        }));
+    }
+    lines
 }

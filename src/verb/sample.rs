@@ -22,7 +22,7 @@ pub(super) fn sample(root: Option<PathBuf>, times: u32, every: f64) -> Ended {
         let (described, values) = sink.take();
         for event in [Event::Described(described), Event::Sampled { of, values }] {
             let line = serde_json::to_string(&Said { at, event }).map_err(|e| e.to_string())?;
-            print(&format!("{line}\n"));
+            print(&format!("{line}\n"))?;
         }
     }
     Ok(0)

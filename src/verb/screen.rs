@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::prepare::{Prepared, prepare, refuse, start};
-use super::{Ended, print, runtime, warn};
+use super::{Ended, runtime, tell, warn};
 use crate::analysis::preflight::Weight;
 use crate::analysis::state::State;
 use crate::cli::presets;
@@ -78,19 +78,29 @@ async fn show(prepared: Prepared, options: &RunOptions) -> Ended {
     let Left { state, how } = tui::run(client, look).await.map_err(|e| e.to_string())?;
     match how {
         How::Stopped if state.verdict.is_none() => {
-            print(&format!(
+            tell(&format!(
                 "stopped at once; the verdict is in the record: shakedown judge {}\n",
                 assignment.file.display()
             ));
             Ok(2)
         }
         How::Ended | How::Stopped => {
-            print(&remains(&state));
-            print(&format!("session file: {}\n", assignment.file.display()));
+            tell(&remains(&state));
+            if assignment.file.exists() {
+                tell(&format!("session file: {}\n", assignment.file.display()));
+            } else {
+                warn(&format!(
+                    "the session file {} is not there any more: it was deleted or moved",
+                    assignment.file.display()
+                ));
+            }
+            if let Some(why) = state.never_began() {
+                return Err(why);
+            }
             Ok(state.verdict.map_or(2, |verdict| verdict.exit_code()))
         }
         How::Left => {
-            print(&format!("the session goes on; attach again with: shakedown watch {}\n", assignment.session));
+            tell(&format!("the session goes on; attach again with: shakedown watch {}\n", assignment.session));
             Ok(0)
         }
         How::HungUp => Ok(0),
@@ -102,7 +112,7 @@ pub(super) async fn watch(client: Client, options: &Show) -> Ended {
     let look = look(options, None)?;
     let Left { state, how } = tui::run(client, look).await.map_err(|e| e.to_string())?;
     if matches!(how, How::Ended | How::Stopped) {
-        print(&remains(&state));
+        tell(&remains(&state));
     }
     Ok(0)
 }

@@ -1,10 +1,10 @@
 //! `shakedown watch`: attach to a running session, or replay a finished one.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::run::print_all;
-use super::{Ended, print, runtime, screen};
+use super::{Ended, print, runtime, screen, session_file};
 use crate::cli::typed::{Show, Speed};
 use crate::session::client::Client;
 use crate::session::places;
@@ -23,7 +23,7 @@ pub(super) fn watch(session: Option<&str>, speed: Speed, show: &Show) -> Ended {
         None => match places::running().as_slice() {
             [only] => Source::Running(places::socket(only)?),
             running => {
-                print(&list(running));
+                print(&list(running))?;
                 return Ok(0);
             }
         },
@@ -53,12 +53,7 @@ fn named(name: &str) -> Result<Source, String> {
     if running.iter().any(|r| r == name) {
         return Ok(Source::Running(places::socket(name)?));
     }
-    let path =
-        if Path::new(name).exists() { PathBuf::from(name) } else { places::sessions()?.join(format!("{name}.jsonl")) };
-    if !path.exists() {
-        return Err(format!("there is no session `{name}`, running or as a file; `shakedown watch` lists them"));
-    }
-    let reader = Reader::open(&path).map_err(|e| e.to_string())?;
+    let reader = Reader::open(&session_file(name)?).map_err(|e| e.to_string())?;
     match reader.opening().map(|o| o.session.clone()).filter(|session| running.contains(session)) {
         Some(session) => Ok(Source::Running(places::socket(&session)?)),
         None => Ok(Source::Finished(reader)),

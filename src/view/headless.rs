@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::words;
+use super::{amended, words};
+use crate::analysis::amended::since;
 use crate::analysis::state::{RunState, State};
 use crate::session::client::Heard;
-use crate::vocab::event::{Event, Record};
+use crate::vocab::event::{Event, Opening, Record};
 use crate::vocab::figure::Roof;
 use crate::vocab::line;
 use crate::vocab::name::RunName;
@@ -37,12 +38,14 @@ pub struct Printer<W: Write> {
     pub state: State,
     /// What was said last of each finding.
     said: BTreeMap<u32, String>,
+    /// Whether the attempts of the session that is amended have been told.
+    told: bool,
 }
 
 impl<W: Write> Printer<W> {
     /// Prints to `out`.
     pub fn new(out: W, form: Form) -> Self {
-        Self { out, form, state: State::default(), said: BTreeMap::new() }
+        Self { out, form, state: State::default(), said: BTreeMap::new(), told: false }
     }
 
     /// Takes in one word of the session, and prints what is worth a line.
@@ -75,12 +78,14 @@ impl<W: Write> Printer<W> {
     }
 
     fn print(&mut self, record: &Record) -> io::Result<()> {
+        if matches!(record.event, Event::Earlier(_)) {
+            return Ok(());
+        }
+        if self.state.earlier.is_some() && !std::mem::replace(&mut self.told, true) {
+            write!(self.out, "{}", amended::attempts(&self.state))?;
+        }
         let text = match &record.event {
-            Event::SessionOpened(opening) => {
-                let plan = &opening.plan;
-                writeln!(self.out, "session {}  started {}", neutral(&opening.session), neutral(&opening.started))?;
-                return writeln!(self.out, "plan    {}: {}", neutral(&plan.name), neutral(&plan.title));
-            }
+            Event::SessionOpened(opening) => return self.opened(opening),
             Event::NodeJoined { inventory, .. } => {
                 let (host, cpu) = (neutral(&inventory.host), neutral(&inventory.cpu));
                 format!(
@@ -118,6 +123,7 @@ impl<W: Write> Printer<W> {
         let node = if self.state.nodes.len() > 1 { format!("{:<8} ", record.node) } else { String::new() };
         writeln!(self.out, "{}  {node}{text}", self.clock(record))?;
         match &record.event {
+            Event::NodeJoined { .. } => self.changed(record),
             Event::RunStarted(start) => self.below(record, &start.run, words::roofs),
             Event::RunEnded { run, .. } => self.below(record, run, words::utilisation),
             // What is over has been explained while it was open.
@@ -126,6 +132,23 @@ impl<W: Write> Printer<W> {
             }
             _ => Ok(()),
         }
+    }
+
+    fn opened(&mut self, opening: &Opening) -> io::Result<()> {
+        let plan = &opening.plan;
+        writeln!(self.out, "session {}  started {}", neutral(&opening.session), neutral(&opening.started))?;
+        writeln!(self.out, "plan    {}: {}", neutral(&plan.name), neutral(&plan.title))?;
+        let Some(amends) = &opening.amends else { return Ok(()) };
+        let only: Vec<&str> = amends.only.iter().map(|run| &*run.0).collect();
+        let (session, only) = (neutral(&amends.session), neutral(&only.join(", ")));
+        writeln!(self.out, "amends  {session}, {} records: {only} again", amends.records)
+    }
+
+    /// What has changed on a node since the session that is amended.
+    fn changed(&mut self, record: &Record) -> io::Result<()> {
+        let Some(before) = &self.state.earlier else { return Ok(()) };
+        let Some(changes) = since(before, &self.state, &record.node) else { return Ok(()) };
+        write!(self.out, "{}", amended::changed_since(before.name(), &changes))
     }
 
     /// Lines about a run, indented to stand below its own.
@@ -160,6 +183,19 @@ impl<W: Write> Printer<W> {
 /// The verdict as a block of text: the lines, then the headline.
 #[must_use]
 pub fn verdict_block(verdict: &Verdict, name_nodes: bool) -> String {
+    format!("{}{}", preface(verdict), lines(verdict, name_nodes, "VERDICT"))
+}
+
+/// What is to be read before the lines of a verdict; empty where there is nothing.
+#[must_use]
+pub fn preface(verdict: &Verdict) -> String {
+    let said: Vec<String> = verdict.preface.iter().map(|line| neutral(line)).collect();
+    if said.is_empty() { String::new() } else { format!("\n{}\n", said.join("\n")) }
+}
+
+/// The lines of a verdict and its headline behind `word`.
+#[must_use]
+pub fn lines(verdict: &Verdict, name_nodes: bool, word: &str) -> String {
     let mut text = String::from("\n");
     for line in &verdict.lines {
         let mark = words::mark(line.decision);
@@ -182,6 +218,6 @@ pub fn verdict_block(verdict: &Verdict, name_nodes: bool) -> String {
     for (section, decision) in verdict.sections() {
         let _ = writeln!(text, "\n{}: {decision}", neutral(section));
     }
-    let _ = writeln!(text, "\nVERDICT: {}", verdict.headline());
+    let _ = writeln!(text, "\n{word}: {}", verdict.headline());
     text
 }

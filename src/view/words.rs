@@ -76,14 +76,27 @@ pub fn reasons_below(finding: &Finding) -> String {
 }
 
 /// The findings of a session, one line each with the time of the onset and of the saying since the beginning, and below it what is
-/// behind it.
+/// behind it; then those of the sessions that it amends.
 #[must_use]
 pub fn findings(state: &State) -> String {
+    let mut text = findings_of(state, |_| Some(""));
+    for session in state.sessions().skip(1).filter(|session| !session.findings.is_empty()) {
+        let _ = writeln!(text, "in {}:", neutral(session.name()));
+        text.push_str(&findings_of(session, |_| Some("")));
+    }
+    text
+}
+
+/// The findings of one session for which there is a mark, by their numbers; a mark that is not empty stands behind its finding.
+#[must_use]
+pub fn findings_of(state: &State, mark: impl Fn(u32) -> Option<&'static str>) -> String {
     let mut text = String::new();
     for finding in state.findings.values() {
+        let Some(mark) = mark(finding.id) else { continue };
         let node = state.found_on.get(&finding.id).cloned().unwrap_or_default();
         let (onset, said) = (state.clock(&node, finding.onset), state.clock(&node, finding.said));
-        let _ = writeln!(text, "{}", finding_line(finding, onset, said));
+        let mark = if mark.is_empty() { String::new() } else { format!(" [{mark}]") };
+        let _ = writeln!(text, "{}{mark}", finding_line(finding, onset, said));
         text.push_str(&reasons_below(finding));
     }
     text

@@ -47,6 +47,8 @@ pub struct Said {
 pub enum Event {
     /// The first record of every session.
     SessionOpened(Box<Opening>),
+    /// A record of the session that this one amends, as it stands there; all of them come right behind the opening.
+    Earlier(Box<Record>),
     /// The runner's clock, ten times a second; lets time pass where nothing else does.
     Tick,
     /// A node's agent has started.
@@ -159,6 +161,35 @@ pub struct Opening {
     pub started: String,
     /// The nodes, in order.
     pub nodes: Vec<NodeName>,
+    /// The session that this one amends; its records follow as `Earlier`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amends: Option<Amends>,
+}
+
+/// Which session is amended, and by which runs. The whole plan stands in the opening; what is not repeated counts as it came out before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amends {
+    /// Its name.
+    pub session: String,
+    /// The name of its file, without directories.
+    pub file: String,
+    /// Bytes of that file.
+    pub bytes: u64,
+    /// CRC-32C of these bytes, in the form of a line's own.
+    pub crc: String,
+    /// How many whole records are in it.
+    pub records: u64,
+    /// The runs that are done again.
+    pub only: Vec<RunName>,
+}
+
+impl Amends {
+    /// Of a plan's runs those that are done again, as a plan of its own.
+    #[must_use]
+    pub fn again(&self, plan: &Plan) -> Plan {
+        let runs = plan.runs.iter().filter(|run| self.only.contains(&run.name)).cloned().collect();
+        Plan { runs, ..plan.clone() }
+    }
 }
 
 /// What a worker says when it takes up a run.

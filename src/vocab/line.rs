@@ -27,6 +27,9 @@ pub enum LineError {
         /// As the line says.
         written: u32,
     },
+    /// Longer than any record, so that it is not read at all.
+    #[error("longer than {0} bytes, which no record is")]
+    Long(u64),
     /// Whole, but no record of this format.
     #[error("not understood: {0}")]
     Unknown(String),

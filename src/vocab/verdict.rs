@@ -123,6 +123,9 @@ pub struct Verdict {
     pub smoke: bool,
     /// Every comparison.
     pub lines: Vec<Line>,
+    /// What comes before the lines, a sentence each: which session this one amends, and what changed on its nodes since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preface: Vec<String>,
 }
 
 impl Verdict {

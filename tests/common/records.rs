@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use shakedown::vocab::event::{
-    Described, Event, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
+    Amends, Described, Event, MeterSpec, Opening, Outcome, Phase, Progress, Record, Sample, SampleKind, Start,
 };
 use shakedown::vocab::figure::Figure;
 use shakedown::vocab::finding::{Cause, Evidence, Finding, Kind, Resource, Severity};
@@ -163,7 +163,7 @@ fn verdict() -> BoxedStrategy<Verdict> {
         }
     });
     (decision(), any::<bool>(), vec(line, 0..3))
-        .prop_map(|(decision, smoke, lines)| Verdict { decision, smoke, lines })
+        .prop_map(|(decision, smoke, lines)| Verdict { decision, smoke, lines, preface: vec![] })
         .boxed()
 }
 
@@ -210,7 +210,35 @@ fn opening(nodes: &[&str]) -> Event {
         build: Build::this(),
         started: "2026-01-01T00:00:00Z".to_owned(),
         nodes: nodes.iter().map(|name| (*name).into()).collect(),
+        amends: None,
     }))
+}
+
+/// The opening of a session that repeats one of the two runs.
+fn amending() -> Event {
+    let mut event = opening(&["a", "b"]);
+    if let Event::SessionOpened(opening) = &mut event {
+        opening.amends = Some(Amends {
+            session: "before".to_owned(),
+            file: "before.jsonl".to_owned(),
+            bytes: 1,
+            crc: "00000000".to_owned(),
+            records: 1,
+            only: vec!["s".into()],
+        });
+    }
+    event
+}
+
+/// A record of the session that is amended; some of these are amendments themselves.
+fn earlier() -> BoxedStrategy<Event> {
+    let wrapped = |event: BoxedStrategy<Event>| {
+        (count(), moment(), event)
+            .prop_map(|(seq, at, event)| Event::Earlier(Box::new(Record { seq, at, node: "a".into(), event })))
+            .boxed()
+    };
+    let inner = prop_oneof![6 => event(), 2 => Just(opening(&["a"])), 1 => Just(amending()), 2 => wrapped(event())];
+    wrapped(inner.boxed())
 }
 
 fn joined() -> BoxedStrategy<Event> {
@@ -378,7 +406,7 @@ pub(crate) fn event() -> BoxedStrategy<Event> {
 /// A record of anybody at any time with any number.
 pub(crate) fn any_record() -> BoxedStrategy<Record> {
     let node = prop_oneof![Just(String::new()), Just("a".to_owned()), Just("b".to_owned()), text()];
-    let event = prop_oneof![20 => event(), 1 => Just(opening(&["a", "b"]))];
+    let event = prop_oneof![20 => event(), 1 => Just(opening(&["a", "b"])), 1 => Just(amending()), 2 => earlier()];
     (count(), moment(), node, event)
         .prop_map(|(seq, at, node, event)| Record { seq, at, node: node.as_str().into(), event })
         .boxed()

@@ -75,11 +75,13 @@ pub struct Arbiter {
     detectors: Vec<Box<dyn Detector>>,
     register: Register,
     changes: Vec<Change>,
+    /// Of the session that is amended, when that is looked at anew.
+    earlier: Option<Box<Arbiter>>,
 }
 
 impl Default for Arbiter {
     fn default() -> Self {
-        Self { detectors: all(), register: Register::default(), changes: Vec::new() }
+        Self { detectors: all(), register: Register::default(), changes: Vec::new(), earlier: None }
     }
 }
 
@@ -95,6 +97,23 @@ impl Arbiter {
         let register = &mut self.register;
         self.changes.drain(..).filter_map(|change| register.enter(change)).collect()
     }
+
+    /// Folds a record whose number is known, with what is found now instead of what was.
+    fn take(&mut self, record: &Record, state: &mut State) {
+        match &record.event {
+            Event::Found(_) => {}
+            Event::Earlier(inner) => {
+                let (earlier, inner) = state.before(record, inner);
+                self.earlier.get_or_insert_default().take(&inner, earlier);
+            }
+            _ => {
+                state.take(record);
+                for (node, finding) in self.observe(record, state) {
+                    state.take(&Record { seq: record.seq, at: record.at, node, event: Event::Found(finding) });
+                }
+            }
+        }
+    }
 }
 
 /// Folds records anew without their recorded findings: today's detectors over an old session.
@@ -103,14 +122,8 @@ pub fn redetect<'a>(records: impl IntoIterator<Item = &'a Record>) -> State {
     let mut state = State::default();
     let mut arbiter = Arbiter::default();
     for record in records {
-        if matches!(record.event, Event::Found(_)) {
-            state.number(record);
-            continue;
-        }
-        state.apply(record);
-        for (node, finding) in arbiter.observe(record, &state) {
-            state.apply(&Record { seq: record.seq, at: record.at, node, event: Event::Found(finding) });
-        }
+        state.number(record);
+        arbiter.take(record, &mut state);
     }
     state
 }

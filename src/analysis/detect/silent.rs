@@ -203,7 +203,10 @@ mod tests {
         for done in 0..40 {
             told = told.agent_alone(1);
             let (run, done) = ("s".into(), vec![done]);
-            told.put("n", Event::Progress(Progress { run, done, in_flight: 1, oldest: None, latency: None, prepared: None }));
+            told.put(
+                "n",
+                Event::Progress(Progress { run, done, in_flight: 1, oldest: None, latency: None, prepared: None }),
+            );
         }
         let [finding] = told.found(Kind::Silent)[..] else { panic!("{:?}", told.found(Kind::Silent)) };
         assert!(finding.run == Some("r".into()) && finding.sentence.contains("worker of r"), "{finding:?}");

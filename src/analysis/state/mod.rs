@@ -5,11 +5,13 @@
 //!        ├─ nodes: Node ── Host      inventory, conditions, host counters as rates
 //!        ├─ runs: RunState           one a node and run: phase, meters as rates, official figures, outcome
 //!        ├─ findings, notes          what was said
+//!        ├─ earlier: State           the session that this one amends, on its own clocks
 //!        └─ verdict                  the end
 //! ```
 
 mod delta;
 mod device;
+mod earlier;
 mod host;
 mod iteration;
 mod rows;
@@ -21,6 +23,7 @@ use std::collections::BTreeMap;
 
 pub use delta::Delta;
 pub use device::Device;
+pub use earlier::Attempt;
 pub use host::{CpuSeconds, Host};
 pub use iteration::{IterationState, Meanwhile};
 pub use rows::{ROWS, Row, rows_of};
@@ -98,12 +101,26 @@ pub struct State {
     pub stop_asked: bool,
     /// The end.
     pub verdict: Option<Verdict>,
+    /// The session that this one amends, if it does.
+    pub earlier: Option<Box<State>>,
+    /// Whether what is not repeated has been taken over from the earlier session.
+    adopted: bool,
 }
 
 impl State {
     /// Takes in one record. Total: a record that makes no sense here changes only the time.
     pub fn apply(&mut self, record: &Record) {
         self.number(record);
+        self.take(record);
+    }
+
+    /// Takes in what a record says; its number was taken in before.
+    pub(super) fn take(&mut self, record: &Record) {
+        if let Event::Earlier(inner) = &record.event {
+            let (earlier, inner) = self.before(record, inner);
+            return earlier.take(&inner);
+        }
+        self.adopt();
         self.hear(record);
         match &record.event {
             Event::SessionOpened(opening) => self.open(opening, record.at),
@@ -260,6 +277,14 @@ impl State {
         self.runs.iter().find(|r| &r.node == node && &r.name == name)
     }
 
+    /// Why nothing was run at all: every node is lost, and no run was begun on any. None where something was, or may still be.
+    #[must_use]
+    pub fn never_began(&self) -> Option<String> {
+        let begun = self.runs.iter().any(|run| !run.earlier && run.status != Status::Waiting);
+        let whys: Option<Vec<&str>> = self.nodes.values().map(|node| node.lost.as_deref()).collect();
+        whys.filter(|whys| !begun && !whys.is_empty()).map(|whys| format!("nothing was run: {}", whys.join("; ")))
+    }
+
     /// The runs under way.
     pub fn running(&self) -> impl Iterator<Item = &RunState> {
         self.runs.iter().filter(|r| matches!(r.status, Status::Running))
@@ -267,8 +292,9 @@ impl State {
 
     /// The findings made in a run, oldest first.
     pub fn findings_of<'a>(&'a self, run: &'a RunState) -> impl Iterator<Item = &'a Finding> {
-        let here = |f: &&Finding| self.found_on.get(&f.id) == Some(&run.node) && f.run.as_ref() == Some(&run.name);
-        self.findings.values().filter(here)
+        let (state, run) = self.home(run);
+        let here = |f: &&Finding| state.found_on.get(&f.id) == Some(&run.node) && f.run.as_ref() == Some(&run.name);
+        state.findings.values().filter(here)
     }
 
     /// How long the runs that are left are likely to take, by the preflight's estimate; none before it is known.

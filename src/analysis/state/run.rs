@@ -102,6 +102,8 @@ pub struct RunState {
     pub latency: Buckets,
     /// The iterations that have given their figures.
     pub done: Vec<IterationState>,
+    /// It is not done in this session, and stands as the one that is amended left it; its times are on the clocks of then.
+    pub earlier: bool,
     base: Option<(Moment, Vec<u64>)>,
     cpu: Option<(CpuSeconds, CpuSeconds)>,
     cpu_settled: bool,
@@ -134,6 +136,7 @@ impl RunState {
             progress: None,
             latency: Buckets::default(),
             done: Vec::new(),
+            earlier: false,
             base: None,
             cpu: None,
             cpu_settled: false,
@@ -144,6 +147,9 @@ impl RunState {
 
     /// Takes in a record of the run's node, whose counters stand like this.
     pub(super) fn apply(&mut self, record: &Record, host: &Host) {
+        if self.earlier {
+            return;
+        }
         match &record.event {
             Event::RunStarted(start) if start.run == self.name => self.begin(start, record.at),
             Event::Phase { run, iteration, phase } if *run == self.name => {
@@ -287,10 +293,21 @@ impl RunState {
         if self.lasting.is_some() { iterations.to_string() } else { format!("{iterations}/{}", self.iterations) }
     }
 
-    /// Whether it has ended.
+    /// The same run in a session that amends this one and does not repeat it.
+    pub(super) fn adopted(&self) -> Self {
+        let status = match &self.status {
+            Status::Running => {
+                Status::Ended(Outcome::Broken("its session's record ends while it was running".to_owned()))
+            }
+            other => other.clone(),
+        };
+        Self { status, earlier: true, cpu_settled: true, ..self.clone() }
+    }
+
+    /// Whether nothing more comes of it.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        matches!(self.status, Status::Ended(_))
+        self.earlier || matches!(self.status, Status::Ended(_))
     }
 
     /// The values of a figure over the iterations, with the records that hold them.

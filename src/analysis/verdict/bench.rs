@@ -36,13 +36,18 @@ impl Bench<'_> {
         let (run, figure) = self.check.of.split_once('.').unwrap_or((&self.check.of, ""));
         let runs: Vec<&RunState> =
             self.state.runs.iter().filter(|r| &r.node == self.node && (run == "*" || &*r.name.0 == run)).collect();
+        self.lines_of(&runs, figure)
+    }
+
+    /// The lines about these runs, whichever the check names.
+    pub(super) fn lines_of(&self, runs: &[&RunState], figure: &str) -> Vec<Line> {
         let limits = [(Side::AtLeast, &self.check.at_least), (Side::AtMost, &self.check.at_most)];
         let mut lines: Vec<Line> = limits
             .into_iter()
-            .filter_map(|(side, limit)| Some(self.limit((limit.as_ref()?, side), &runs, figure)))
+            .filter_map(|(side, limit)| Some(self.limit((limit.as_ref()?, side), runs, figure)))
             .collect();
         if !self.check.no_findings.is_empty() {
-            lines.push(self.no_findings(&runs));
+            lines.push(self.no_findings(runs));
         }
         lines
     }

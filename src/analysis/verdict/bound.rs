@@ -145,7 +145,7 @@ impl<'a> Other<'a> {
         let differences = if profile.sessions == 0 {
             Differences::default()
         } else {
-            reference::differences(&reference::profile(state, &run.node), &profile, Some(&*run.name.0))
+            reference::differences(&reference::profile(state.home(run).0, &run.node), &profile, Some(&*run.name.0))
         };
         Ok(Self { differences, name, from: profile.from.clone(), value: Quantity::new(value, values.unit), half, roof })
     }

@@ -3,10 +3,12 @@
 //! Every run gives a line about its own soundness, every check of the plan a line about its comparison. What was not measured
 //! has not passed: a stopped, broken or missing run makes NOT PROVEN, never PASS.
 
+mod amended;
 mod bench;
 mod bound;
 mod decide;
 mod fit;
+mod hardware;
 mod ordered;
 #[cfg(test)]
 mod proof;
@@ -17,6 +19,7 @@ use super::state::{RunState, State, Status};
 use crate::vocab::event::Outcome;
 use crate::vocab::plan::Plan;
 use crate::vocab::verdict::{Decision, Line, Verdict};
+pub use amended::preface;
 use bench::Bench;
 use ordered::Known;
 
@@ -25,7 +28,10 @@ pub use so_far::{SoFar, so_far};
 /// Judges a session by a plan (its own, or another).
 #[must_use]
 pub fn judge(plan: &Plan, state: &State) -> Verdict {
-    let mut lines: Vec<Line> = state.runs.iter().map(soundness).collect();
+    let mut lines = amended::lines(plan, state);
+    lines.extend(hardware::between_runs(state));
+    let sound = |run| amended::mark(hardware::weigh(soundness(run), state, run), state, run);
+    lines.extend(state.runs.iter().map(sound));
     for node in state.nodes.keys() {
         let missing = plan.runs.iter().filter(|run| state.run(node, &run.name).is_none());
         lines.extend(missing.map(|run| soundness(&RunState::new(run, node))));
@@ -42,7 +48,7 @@ pub fn judge(plan: &Plan, state: &State) -> Verdict {
     }
     let worst = lines.iter().filter(|line| !line.told).map(|line| line.decision).max().unwrap_or(Decision::NotProven);
     let decision = if state.opening.is_none() { Decision::NotProven } else { worst };
-    Verdict { decision, smoke: plan.smoke, lines }
+    Verdict { decision, smoke: plan.smoke, lines, preface: preface(state) }
 }
 
 /// Judges a record that is read back: as [`judge`], and what has no end proves nothing.

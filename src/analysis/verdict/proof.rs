@@ -26,6 +26,7 @@ fn session(plan: &Plan, told: &[Told<'_>]) -> State {
         build: Build::this(),
         started: "2026-01-01T00:00:00Z".to_owned(),
         nodes: vec!["n".into()],
+        amends: None,
     };
     let mut events = vec![("", Event::SessionOpened(Box::new(opening)))];
     for (run, figure, unit, values) in told {
@@ -176,13 +177,15 @@ fn a_finding_against_the_node_never_makes_a_verdict_better() {
         let state = session(&plan, &[("cpu-float", "gflops", Unit::Gflops, around(mean, 20))]);
         let before = judge(&plan, &state).decision;
         for kind in [Kind::Collapse, Kind::Stall, Kind::Drift, Kind::Hardware, Kind::Silent] {
-            for severity in [Severity::Info, Severity::Warn, Severity::Fail] {
+            for severity in [Severity::Info, Severity::Warn, Severity::Fail, Severity::Crit] {
                 let mut state = state.clone();
                 let mut finding = Finding::new(kind, severity, Moment(1), Moment(2));
                 finding.run = Some("cpu-float".into());
                 let seq = state.seq + 1;
                 state.apply(&Record { seq, at: Moment(9_000_000), node: "n".into(), event: Event::Found(finding) });
-                assert!(judge(&plan, &state).decision >= before, "{kind} {severity} at {mean}");
+                let after = judge(&plan, &state).decision;
+                assert!(after >= before, "{kind} {severity} at {mean}");
+                assert!(kind != Kind::Hardware || severity < Severity::Fail || after > Decision::Pass, "{severity}");
             }
         }
     }

@@ -35,7 +35,7 @@ impl SoFar {
 
 impl Default for SoFar {
     fn default() -> Self {
-        let verdict = Verdict { decision: Decision::NotProven, smoke: false, lines: Vec::new() };
+        let verdict = Verdict { decision: Decision::NotProven, smoke: false, lines: Vec::new(), preface: Vec::new() };
         Self { verdict, settled: Vec::new() }
     }
 }

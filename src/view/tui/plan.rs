@@ -96,11 +96,14 @@ fn title(view: &View<'_>, width: u16) -> String {
 fn appearance(view: &View<'_>, run: &RunState, signs: &Signs) -> (&'static str, &'static str, &'static str, Role) {
     let worst = view.state.findings_of(run).map(|f| f.severity).max();
     match &run.status {
+        // Not done in this session, which amends the one that it was to be done in.
+        Status::Waiting if run.earlier => (signs.unproven, "not run", "none", Role::Unproven),
         Status::Waiting => (signs.wait, "waits", "wait", Role::Dim),
         Status::Running if worst >= Some(Severity::Fail) => (signs.fail, "running", "run", Role::Fail),
         Status::Running if worst >= Some(Severity::Warn) => (signs.warn, "running", "run", Role::Warn),
         Status::Running => (signs.run, "running", "run", Role::Active),
         Status::Ended(Outcome::Sound) if worst >= Some(Severity::Warn) => (signs.warn, "done", "done", Role::Warn),
+        Status::Ended(Outcome::Sound) if run.earlier => (signs.ok, "earlier", "old", Role::Ok),
         Status::Ended(Outcome::Sound) => (signs.ok, "done", "done", Role::Ok),
         Status::Ended(Outcome::Corrupt(_)) => (signs.fail, "corrupt", "bad", Role::Fail),
         Status::Ended(Outcome::Broken(_)) => (signs.unproven, "broken", "brkn", Role::Unproven),

@@ -124,7 +124,7 @@ impl Screen {
             let node = state.found_on.get(&finding.id)?;
             state.run(node, finding.run.as_ref()?)
         };
-        let last = || state.runs.iter().rev().find(|r| r.started.is_some());
+        let last = || state.runs.iter().rev().find(|r| r.started.is_some() && !r.earlier);
         chosen.or_else(|| state.running().next()).or_else(worst).or_else(last).or_else(|| state.runs.first())
     }
 

@@ -130,6 +130,7 @@ impl Story {
             build: build.clone(),
             started: "2026-03-01T11:29:03Z".to_owned(),
             nodes: vec![self.node.clone()],
+            amends: None,
         };
         self.put(NodeName::default(), Event::SessionOpened(Box::new(opening)));
         let inventory = Box::new(inventory(host));
@@ -392,7 +393,7 @@ pub(super) fn ended(host: &str) -> Story {
             "the run was stopped",
         ),
     ];
-    let verdict = Verdict { decision: Decision::Fail, smoke: false, lines };
+    let verdict = Verdict { decision: Decision::Fail, smoke: false, lines, preface: vec![] };
     story.put(NodeName::default(), Event::SessionClosed { verdict });
     story
 }
