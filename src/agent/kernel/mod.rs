@@ -187,7 +187,7 @@ mod tests {
             let disk = Disk::new(pattern, block, size, Span::milliseconds(20));
             loads.push(Load::Disk(Disk {
                 direct: Some(false),
-                fsync_every: 16,
+                fsync_every: if pattern.writes() { 16 } else { 0 },
                 verify: pattern == Pattern::Write,
                 ..disk
             }));
