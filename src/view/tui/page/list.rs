@@ -123,7 +123,7 @@ impl List {
         }
         let head = u16::from(!(self.heads)(&room).is_empty());
         let most = (body / 2).max(body.saturating_sub(below.min(1_000) as u16 + 2));
-        Rows { least: 5, wish: (items.len().min(1_000) as u16 + head + 2).min(most), share: 0 }
+        Rows { least: 4, wish: (items.len().min(1_000) as u16 + head + 2).min(most), share: 0 }
     }
 
     /// How high it wants to be below the list.
