@@ -41,7 +41,7 @@ pub(super) fn bar(numbers: &Numbers, decision: Option<Decision>, scale: f64, col
     let Some([value, low, high]) = sides(numbers, [numbers.value, low, high]) else {
         return vec![piece("a limit of 0", Role::Dim, columns)];
     };
-    let place = |share: f64| (((share / scale).clamp(-1.0, 1.0) + 1.0) / 2.0 * f64::from(last)).round() as u16;
+    let place = |share: f64| (f64::midpoint((share / scale).clamp(-1.0, 1.0), 1.0) * f64::from(last)).round() as u16;
     let (at, from, to, limit) = (place(value), place(low.min(high)), place(low.max(high)), place(0.0));
     let off_by = numbers.limit_off_by / numbers.limit.abs();
     let band = (place(-off_by), place(off_by));
