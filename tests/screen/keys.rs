@@ -20,10 +20,9 @@ const MOVES: &str = "jkgG\u{1b}[6~\u{1b}[5~\u{1b}[H\u{1b}[F\u{1b}[A\u{1b}[B\teeb
 
 /// The text files in a directory.
 fn pictures(directory: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(directory).unwrap().flatten();
-    let mut names: Vec<String> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
-    names.retain(|name| name.ends_with(".txt"));
-    names
+    let entries = std::fs::read_dir(directory).unwrap().flatten().map(|e| e.path());
+    let pictures = entries.filter(|path| path.extension().is_some_and(|e| e == "txt"));
+    pictures.map(|path| path.display().to_string()).collect()
 }
 
 #[test]

@@ -51,9 +51,10 @@ pub fn so_far(plan: &Plan, state: &State) -> SoFar {
     let settled: Vec<bool> = verdict.lines.iter().map(|line| is_settled(line, state)).collect();
     for (line, _) in verdict.lines.iter_mut().zip(&settled).filter(|(_, settled)| !**settled) {
         line.decision = Decision::NotProven;
-        line.reason = match line.measured.is_empty() {
-            true => "nothing is measured yet".to_owned(),
-            false => format!("until now; decided when {} is over", name(line)),
+        line.reason = if line.measured.is_empty() {
+            "nothing is measured yet".to_owned()
+        } else {
+            format!("until now; decided when {} is over", name(line))
         };
     }
     SoFar { verdict, settled }

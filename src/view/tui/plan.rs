@@ -81,7 +81,7 @@ fn title(view: &View<'_>, width: u16) -> String {
     let decisions = [Decision::Pass, Decision::Fail, Decision::NotProven];
     // Where there is little room it is the session's name that is needed, and not what has not happened.
     let counts = decisions.into_iter().map(|d| (d, so_far.count(d))).filter(|(_, n)| *n > 0 || width >= 100);
-    let counts: String = counts.map(|(decision, n)| format!("  {decision} {n}")).collect();
+    let counts: String = counts.fold(String::new(), |text, (decision, n)| text + &format!("  {decision} {n}"));
     if state.verdict.is_some() {
         return format!("{name}{counts}");
     }

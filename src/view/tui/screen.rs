@@ -59,6 +59,7 @@ pub(super) enum Effect {
 
 /// The choices so far.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is so or not, whatever the others are")]
 pub(super) struct Screen {
     /// The chosen run; none follows the run under way.
     pub(super) chosen: Option<usize>,

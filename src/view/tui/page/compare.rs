@@ -59,7 +59,7 @@ fn items(view: &View<'_>, room: &Room) -> Vec<Item> {
 fn figure(comparison: &Comparison, row: &Row, room: &Room, lines: &mut Vec<Pieces>) {
     lines.push(vec![piece(row.figure.clone(), Role::Title, 0)]);
     for (machine, cell) in comparison.machines.iter().zip(&row.cells) {
-        let name = piece(format!("  {}", machine.name), Role::Text, 16);
+        let name = piece(format!("  {}", machine.name), Role::Text, 14);
         lines.push(match cell {
             Some(cell) => self::cell(name, row, cell, room),
             None => vec![name, piece("not measured yet", Role::Dim, 0)],
@@ -71,13 +71,13 @@ fn cell(name: super::list::Piece, row: &Row, cell: &Cell, room: &Room) -> Pieces
     let mut line = vec![
         name,
         number(&format::quantity(cell.mean, row.unit), Role::Strong, 14),
-        number(&format!("of {}", cell.n), Role::Dim, 8),
+        number(&format!("of {}", cell.n), Role::Dim, 7),
     ];
-    let columns = if room.width >= 100 { 41 } else { 21 };
+    let columns = if room.width >= 100 { 41 } else { 17 };
     match &cell.against {
-        None => line.push(piece("  the reference", Role::Dim, 0)),
+        None => line.push(piece(" the reference", Role::Dim, 0)),
         Some(against) => {
-            line.push(number(&format!("{:.1} %", 100.0 * against.ratio), Role::Strong, 10));
+            line.push(number(&format!("{:.1} %", 100.0 * against.ratio), Role::Strong, 9));
             line.extend(bar(against, columns, room.signs));
             line.push(piece(format!(" {}", told(&against.told)), weight(&against.told), 0));
         }
@@ -88,9 +88,9 @@ fn cell(name: super::list::Piece, row: &Row, cell: &Cell, room: &Room) -> Pieces
 fn told(told: &Told) -> String {
     match told {
         Told::Significant => "a difference".to_owned(),
-        Told::OfSessions => "as sessions differ".to_owned(),
+        Told::OfSessions => "as sessions do".to_owned(),
         Told::Trifle => "a trifle".to_owned(),
-        Told::Chance => "no more than chance".to_owned(),
+        Told::Chance => "within chance".to_owned(),
         Told::NotTested(why) => format!("not tested: {why}"),
         Told::NotComparable(what) => format!("other work: {}", what.join(", ")),
     }

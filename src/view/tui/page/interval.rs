@@ -16,14 +16,11 @@ fn good(numbers: &Numbers, value: f64) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
-/// The smallest scale on which all of these have their places; what is further off than twice the limit is at the end of it.
+/// The smallest scale on which all that was measured has its place, with room around it; what is further off stands at its end, and an
+/// interval that is wider ends there.
 pub(super) fn scale<'a>(all: impl Iterator<Item = &'a Numbers>) -> f64 {
-    let far = |n: &Numbers| {
-        let (low, high) = n.interval.unwrap_or((n.value, n.value));
-        [low, n.value, high].iter().filter_map(|v| good(n, *v)).fold(0.0, |far: f64, g| far.max(g.abs()))
-    };
-    let most = all.map(far).fold(0.0, f64::max);
-    ENDS.into_iter().find(|end| most <= *end).unwrap_or(1.0)
+    let most = all.filter_map(|n| good(n, n.value)).fold(0.0, |far: f64, share| far.max(share.abs()));
+    ENDS.into_iter().find(|end| most <= 0.9 * end).unwrap_or(1.0)
 }
 
 /// The head of a column of bars: its ends, and where the limit is.
@@ -44,7 +41,7 @@ pub(super) fn bar(numbers: &Numbers, decision: Option<Decision>, scale: f64, col
     let Some([value, low, high]) = sides(numbers, [numbers.value, low, high]) else {
         return vec![piece("a limit of 0", Role::Dim, columns)];
     };
-    let place = |share: f64| (((share / scale).clamp(-1.0, 1.0) + 1.0) / 2.0 * f64::from(last)).round() as u16;
+    let place = |share: f64| (f64::midpoint((share / scale).clamp(-1.0, 1.0), 1.0) * f64::from(last)).round() as u16;
     let (at, from, to, limit) = (place(value), place(low.min(high)), place(low.max(high)), place(0.0));
     let off_by = numbers.limit_off_by / numbers.limit.abs();
     let band = (place(-off_by), place(off_by));

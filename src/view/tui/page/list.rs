@@ -47,6 +47,9 @@ pub(super) struct Room {
     pub(super) signs: &'static Signs,
 }
 
+/// The lines about the entry of this place.
+pub(super) type Detail = fn(&View<'_>, usize, &Room) -> Vec<Pieces>;
+
 /// A list.
 pub(super) struct List {
     /// What stands at both ends of the frame.
@@ -55,7 +58,7 @@ pub(super) struct List {
     pub(super) heads: fn(&Room) -> Pieces,
     pub(super) items: fn(&View<'_>, &Room) -> Vec<Item>,
     /// What is to be said of an entry, in lines; none for a text.
-    pub(super) detail: Option<fn(&View<'_>, usize, &Room) -> Vec<Pieces>>,
+    pub(super) detail: Option<Detail>,
     /// What an empty list says.
     pub(super) empty: fn(&View<'_>) -> String,
     /// The entry that is chosen while nobody has chosen one, of so many.
@@ -123,7 +126,7 @@ impl List {
         }
         let head = u16::from(!(self.heads)(&room).is_empty());
         let most = (body / 2).max(body.saturating_sub(below.min(1_000) as u16 + 2));
-        Rows { least: 5, wish: (items.len().min(1_000) as u16 + head + 2).min(most), share: 0 }
+        Rows { least: 4, wish: (items.len().min(1_000) as u16 + head + 2).min(most), share: 0 }
     }
 
     /// How high it wants to be below the list.

@@ -147,16 +147,17 @@ fn of_run<'a>(state: &State, (place, run): (usize, &'a RunState), signs: &'stati
         let labels: Vec<String> = start.labels.iter().map(|(name, value)| format!("{name} {value}")).collect();
         entries.push(entry(at, signs.run, Role::Active, format!("begins: {}", labels.join(", "))));
     }
-    entries.extend(run.phases.iter().map(|(iteration, phase, at)| {
-        let of = if *iteration > 0 { format!(" of iteration {iteration}") } else { String::new() };
-        entry(*at, " ", Role::Dim, format!("{}{of}", words::phase(*phase)))
-    }));
     for iteration in &run.done {
         let odd = words::odd(run, iteration).map_or_else(String::new, |odd| format!("  {odd}"));
         let role = if odd.is_empty() { Role::Figure } else { Role::Warn };
         let text = format!("iteration {}: {}{odd}", iteration.number, figures(run, iteration));
         entries.push(entry(iteration.ended, signs.figure, role, text));
     }
+    // At one time an iteration ends before the next phase begins.
+    entries.extend(run.phases.iter().map(|(iteration, phase, at)| {
+        let of = if *iteration > 0 { format!(" of iteration {iteration}") } else { String::new() };
+        entry(*at, " ", Role::Dim, format!("{}{of}", words::phase(*phase)))
+    }));
     if let (Some(at), Status::Ended(outcome)) = (run.ended, &run.status) {
         let sound = *outcome == Outcome::Sound;
         let (sign, role) = if sound { (signs.ok, Role::Ok) } else { (signs.unproven, Role::Unproven) };

@@ -126,7 +126,7 @@ impl Widths {
 
 fn line(view: &View<'_>, (_, line, decision): &Judged<'_>, (widths, scale): (&Widths, f64), signs: &Signs) -> Pieces {
     let (sign, role) = decision.map_or((signs.wait, Role::Dim), |decision| appearance(decision, signs));
-    let word = if decision.is_some() { line.word() } else { "left".to_owned() };
+    let word = if decision.is_some() { line.word() } else { "open".to_owned() };
     let of = if view.state.nodes.len() > 1 { format!("{} {}", line.node, line.of) } else { line.of.clone() };
     let mut pieces = vec![piece(sign, role, 2), piece(word, role, widths.word), piece(of, Role::Text, widths.of)];
     match &line.numbers {
@@ -156,7 +156,7 @@ fn detail(view: &View<'_>, place: usize, room: &Room) -> Vec<Pieces> {
     let Some((line, settled)) = view.outlook.so_far.lines().nth(place) else { return Vec::new() };
     let decision = settled.then_some(line.decision);
     let (sign, role) = decision.map_or((room.signs.wait, Role::Dim), |decision| appearance(decision, room.signs));
-    let word = if settled { line.word() } else { "left".to_owned() };
+    let word = if settled { line.word() } else { "open".to_owned() };
     let mut lines = paragraph(sign, &format!("{word}  {}", line.of), role, room);
     lines.extend(paragraph("holds if", &format!("{} {}", line.comparison, line.limit), Role::Text, room));
     let measured = if line.measured.is_empty() { "nothing" } else { &line.measured };

@@ -137,13 +137,13 @@ fn a_remark_is_typed_and_sent() {
 fn a_picture_is_kept_with_whose_and_when_it_is_and_the_footer_says_where() {
     let played = play(&story::collapsed("node07"), true, &[press('f'), press('s'), Input::Gone]);
     let [(name, text)] = &played.kept[..] else { panic!("{:?}", played.kept) };
-    assert_eq!(name, "node07-standard-20260301T112903-findings-113058");
+    assert_eq!(name, "node07-standard-20260301T112903-findings-113053");
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("shakedown 0.1.0, session node07-standard-20260301T112903"));
     assert_eq!(lines.next(), Some("host node07, Acme R640, serial 7K2X9Q1"));
-    assert_eq!(lines.next(), Some("taken at 2026-03-01 11:30:58 UTC, 01:55 into the session"));
+    assert_eq!(lines.next(), Some("taken at 2026-03-01 11:30:53 UTC, 01:50 into the session"));
     assert!(text.contains("COLLAPSE") && text.lines().all(|l| l.trim_end() == l), "{text}");
-    let said = "picture in node07-standard-20260301T112903-findings-113058.txt";
+    let said = "picture in node07-standard-20260301T112903-findings-113053.txt";
     assert!(played.shown.contains(said), "{}", played.shown);
 }
 
