@@ -225,7 +225,10 @@ fn the_golden_session_of_version_1_reads_as_ever() {
     let same = recorded.findings.len() == again.findings.len() && pairs.all(|(then, now)| then.means(now));
     assert!(same, "today's detectors find what was found then: {:?} {:?}", recorded.findings, again.findings);
     assert_eq!(recorded.lost, 0);
-    assert_eq!(recorded.verdict.as_ref(), Some(&judge(&recorded.opening.as_ref().unwrap().plan, &recorded)));
+    let mut verdict = judge(&recorded.opening.as_ref().unwrap().plan, &recorded);
+    // Its record is older than the numbers that stand beside the words now.
+    verdict.lines.iter_mut().for_each(|line| line.numbers = None);
+    assert_eq!(recorded.verdict.as_ref(), Some(&verdict));
     let expected = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1.txt")).unwrap();
     let text = golden_text(&recorded);
     assert!(text == expected, "it says now:\n{text}");
