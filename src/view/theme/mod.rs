@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 pub use colour::Colour;
-pub use terminal::{Depth, Glyphs, choose};
+pub use terminal::{Depth, Glyphs, choose, has_mouse};
 
 use crate::shelf::{Shelf, ShelfError};
 use crate::vocab::ronfile;
@@ -140,6 +140,12 @@ pub fn shelf(directory: Option<&Path>) -> Shelf<'_> {
     Shelf { kind: "theme", shipped: SHIPPED, directory }
 }
 
+/// Every theme that can be loaded, in the order of their names.
+#[must_use]
+pub fn all(directory: Option<&Path>) -> Vec<Theme> {
+    shelf(directory).names().iter().filter_map(|name| Theme::load(name, directory).ok()).collect()
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -195,6 +201,12 @@ impl Theme {
         }
         let paints = resolve(&layers)?;
         Ok(Self { name: layers.first().map_or_else(String::new, |l| l.written.name.clone()), file, paints })
+    }
+
+    /// Whether it is the same theme, however its colours are fitted.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        (&self.name, &self.file) == (&other.name, &other.file)
     }
 
     /// How a role looks.

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
+use super::touch::{Touch, Touches};
 use crate::view::format;
 use crate::view::theme::{Colour, Glyphs, Role, Theme};
 
@@ -121,9 +122,20 @@ fn color(colour: Colour) -> Color {
 pub(super) struct Brush<'a> {
     pub(super) buffer: &'a mut Buffer,
     pub(super) look: &'a Look,
+    /// What of the painted can be touched.
+    pub(super) touches: Touches,
 }
 
-impl Brush<'_> {
+impl<'a> Brush<'a> {
+    pub(super) fn new(buffer: &'a mut Buffer, look: &'a Look) -> Self {
+        Self { buffer, look, touches: Touches::default() }
+    }
+
+    /// Says what a touch of an area means.
+    pub(super) fn touch(&mut self, area: Rect, touch: Touch) {
+        self.touches.add(area, touch);
+    }
+
     /// Writes harmless text within `columns`; gives the column behind it.
     pub(super) fn text(&mut self, at: (u16, u16), text: &str, role: Role, columns: u16) -> u16 {
         let (x, y) = at;
@@ -174,6 +186,7 @@ impl Brush<'_> {
                 cell.reset();
             }
         }
+        self.touch(area, Touch::Nothing);
         self.ground(area, Role::Ground);
     }
 

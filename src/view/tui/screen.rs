@@ -5,7 +5,9 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::How;
 use super::axis::Axis;
 use super::glance::Glance;
-use super::keys::{self, Action, Place};
+use super::keymap::Keys;
+use super::keys::{Action, Place};
+use super::press::Press;
 use crate::analysis::state::{RunState, State, Status};
 use crate::vocab::finding::Finding;
 use crate::vocab::moment::{Moment, Span};
@@ -20,6 +22,18 @@ const SHORTEST: Span = Span::seconds(30);
 const STEPS: u64 = 20;
 /// Longest remark, in characters.
 const REMARK: usize = 400;
+
+/// Lines of the help that the smallest screen has room for.
+const LEAST_HELP: usize = 14;
+
+/// How fast the line to the terminal is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Pace {
+    #[default]
+    Fast,
+    /// So slow that frames are few, and what only ticks is left out.
+    Slow,
+}
 
 /// How much time is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +63,9 @@ pub(super) enum Dialog {
 pub(super) enum Effect {
     None,
     Redraw,
+    /// Another theme, the next one or not.
+    Theme(bool),
+    Suspend,
     Send(Command),
     SendAndLeave(Command, How),
     Leave(How),
@@ -69,6 +86,12 @@ pub(super) struct Screen {
     pub(super) dialog: Dialog,
     /// What is looked at on the host screen; none while it is closed.
     pub(super) glance: Option<Glance>,
+    pub(super) keys: Keys,
+    /// Lines of the help that are scrolled away.
+    pub(super) scrolled: usize,
+    /// The theme that has just been put on, for the footer.
+    pub(super) theme: Option<String>,
+    pub(super) pace: Pace,
     /// A word of the screen's own, for the footer.
     pub(super) said: Option<&'static str>,
     pub(super) stopping: bool,
@@ -145,8 +168,8 @@ impl Screen {
 
     /// Takes a key; the state is only looked at.
     pub(super) fn key(&mut self, pressed: KeyEvent, state: &State) -> Effect {
-        self.said = None;
-        match keys::action(self.place(), pressed) {
+        (self.said, self.theme) = (None, None);
+        match self.keys.action(self.place(), Press::of(pressed)) {
             Some(action) => self.act(action, pressed, state),
             None => self.write(pressed),
         }
@@ -162,9 +185,10 @@ impl Screen {
         Effect::None
     }
 
-    fn act(&mut self, action: Action, pressed: KeyEvent, state: &State) -> Effect {
+    pub(super) fn act(&mut self, action: Action, pressed: KeyEvent, state: &State) -> Effect {
         match action {
-            Action::Help => self.open(Dialog::Help),
+            Action::Help => (self.dialog, self.scrolled) = (Dialog::Help, 0),
+            Action::Scroll(lines) if self.dialog == Dialog::Help => self.scroll_help(lines),
             Action::Close if self.dialog == Dialog::None => self.glance = None,
             Action::Close => self.open(Dialog::None),
             Action::Host => self.glance = Some(Glance::default()),
@@ -188,9 +212,16 @@ impl Screen {
             Action::Earlier | Action::Later => self.travel(action, state),
             Action::Cursor => self.toggle_cursor(state),
             Action::Redraw => return Effect::Redraw,
+            Action::NextTheme | Action::PreviousTheme => return Effect::Theme(action == Action::NextTheme),
+            Action::Suspend => return Effect::Suspend,
             Action::Start => {}
         }
         Effect::None
+    }
+
+    fn scroll_help(&mut self, lines: i8) {
+        let most = self.keys.of(self.home()).count().saturating_sub(LEAST_HELP);
+        self.scrolled = self.scrolled.saturating_add_signed(isize::from(lines)).min(most);
     }
 
     fn open(&mut self, dialog: Dialog) {

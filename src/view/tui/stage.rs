@@ -16,6 +16,7 @@ use ratatui::layout::Rect;
 use super::grid::Grid;
 use super::look::{Brush, Signs};
 use super::pane::{Pane, Rows, View};
+use super::touch::Touch;
 use super::{chart, hosts};
 use crate::analysis::state::RunState;
 use crate::view::format;
@@ -40,6 +41,7 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let right = right_title(run);
     let inner = brush.frame(area, Role::Frame, (&left_title(run, area.width, &right), &right));
     let grid = Grid::new(view, run, inner);
+    brush.touch(inner, Touch::Time(grid.plot, grid.axis));
     let rows = hosts::rows(view, run);
     let (each, count) = host_heights(inner.height, rows.len() as u16);
     let chart = Rect { height: inner.height.saturating_sub(1 + each * count), ..inner };

@@ -35,6 +35,11 @@ impl World for Script {
     fn title(&mut self, text: &str) {
         self.titles.push(text.to_owned());
     }
+
+    async fn suspend(&mut self) -> std::io::Result<()> {
+        self.titles.push("suspended".to_owned());
+        Ok(())
+    }
 }
 
 struct Played {
