@@ -22,6 +22,10 @@ use crate::vocab::ronfile;
 pub const SHIPPED: &[(&str, &str)] = &[
     ("default", include_str!("../../../themes/default.ron")),
     ("light", include_str!("../../../themes/light.ron")),
+    ("high-contrast", include_str!("../../../themes/high-contrast.ron")),
+    ("colour-blind", include_str!("../../../themes/colour-blind.ron")),
+    ("nord", include_str!("../../../themes/nord.ron")),
+    ("gruvbox", include_str!("../../../themes/gruvbox.ron")),
     ("ansi16", include_str!("../../../themes/ansi16.ron")),
     ("mono", include_str!("../../../themes/mono.ron")),
 ];
@@ -314,5 +318,7 @@ fn paint(value: &str, palette: &BTreeMap<&str, Colour>) -> Result<Paint, String>
     Ok(paint)
 }
 
+#[cfg(test)]
+mod audit;
 #[cfg(test)]
 mod tests;

@@ -226,3 +226,20 @@ impl<'a> Brush<'a> {
         Rect::new(area.x + 1, area.y + 1, area.width - 2, area.height - 2)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Colour is never the only sign: a person who sees none, and a terminal that has none, lose nothing.
+    #[test]
+    fn every_state_has_a_sign_of_its_own_in_every_set_of_glyphs() {
+        for signs in [&BRAILLE, &BLOCK, &ASCII] {
+            let states = [signs.ok, signs.warn, signs.fail, signs.unproven, signs.run, signs.wait];
+            let others = |i: usize| states.iter().enumerate().filter(move |(j, _)| *j != i);
+            for (i, sign) in states.iter().enumerate() {
+                assert!(format::width(sign) == 1 && others(i).all(|(_, other)| other != sign), "{sign}: {signs:?}");
+            }
+        }
+    }
+}
