@@ -35,6 +35,7 @@ mod log;
 mod look;
 mod pane;
 mod picker;
+mod picture;
 mod plan;
 mod plot;
 mod press;
@@ -54,6 +55,7 @@ use crate::view::theme::{Depth, Glyphs, Theme, ThemeError};
 
 pub use keymap::Keys;
 pub use picker::{Offer, confirm, pick};
+pub use picture::Picture;
 pub use terminal::restore;
 
 /// How the screen looks, and what it needs to know of its surroundings.
