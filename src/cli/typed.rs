@@ -104,6 +104,8 @@ pub enum Verb {
     },
     /// List the themes
     Themes,
+    /// Print the key map, as keys.ron has changed it
+    Keys,
     /// What this node is
     Inventory {
         /// As JSON
@@ -295,6 +297,15 @@ pub struct Show {
     /// Only ASCII characters
     #[arg(long)]
     pub ascii: bool,
+    /// The characters to draw with, instead of those that the terminal and the locale say
+    #[arg(long, value_name = "braille|block|ascii", conflicts_with = "ascii", value_parser = ["braille", "block", "ascii"], hide_possible_values = true)]
+    pub glyphs: Option<String>,
+    /// For serial lines: at most two frames a second, ASCII unless --glyphs says otherwise, no title, no mouse
+    #[arg(long)]
+    pub slow: bool,
+    /// Leave the mouse to the terminal
+    #[arg(long)]
+    pub no_mouse: bool,
     /// Panic when this frame is drawn, to try the way out
     #[arg(long, hide = true)]
     pub panic_at: Option<u64>,

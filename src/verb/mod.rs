@@ -48,6 +48,10 @@ pub fn perform(typed: Typed) -> Ended {
             presets::themes()?;
             Ok(0)
         }
+        Some(Verb::Keys) => {
+            print(&screen::keys()?.table())?;
+            Ok(0)
+        }
         Some(Verb::Inventory { json, ordered, root }) => inventory::inventory((json, ordered), root),
         Some(Verb::Sample { root, times, every }) => sample::sample(root, times, every),
         Some(Verb::Agent { root }) => process::agent(root),

@@ -11,7 +11,7 @@ use crate::cli::typed::{RunOptions, Show};
 use crate::session::client::Client;
 use crate::view::headless::verdict_block;
 use crate::view::theme::{self, Glyphs, Theme};
-use crate::view::tui::{self, How, Left, Offer, Options};
+use crate::view::tui::{self, How, Keys, Left, Offer, Options};
 use crate::view::words;
 
 /// The list of presets, and the one that is chosen from it.
@@ -126,15 +126,34 @@ fn remains(state: &State) -> String {
     words::findings(state) + &end
 }
 
+/// The key map, with the user's own file `keys.ron` where there is one.
+pub(super) fn keys() -> Result<Keys, String> {
+    let Some(path) = presets::config_directory().map(|d| d.join("keys.ron")).filter(|path| path.exists()) else {
+        return Ok(Keys::default());
+    };
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{name}: {e}"))?;
+    Keys::read(&name, &text)
+}
+
 fn look(show: &Show, title: Option<String>) -> Result<Options, String> {
-    let (depth, glyphs) = theme::choose(|name| std::env::var(name).ok());
+    let env = |name: &str| std::env::var(name).ok();
+    let (depth, fitting) = theme::choose(env);
     let name = show.theme.as_deref().unwrap_or("default");
     let directory = presets::config_directory().map(|d| d.join("themes"));
     let theme = Theme::load(name, directory.as_deref()).map_err(|e| e.to_string())?;
-    let glyphs = if show.ascii { Glyphs::Ascii } else { glyphs };
+    let glyphs = match show.glyphs.as_deref() {
+        Some("braille") => Glyphs::Braille,
+        Some("block") => Glyphs::Block,
+        Some(_) => Glyphs::Ascii,
+        None if show.ascii || show.slow => Glyphs::Ascii,
+        None => fitting,
+    };
     let zone = TimeZone::try_system().unwrap_or_else(|_| {
         warn("the time zone of this machine is not known; times are UTC");
         TimeZone::UTC
     });
-    Ok(Options { theme, depth, glyphs, zone, title, panic_at: show.panic_at })
+    let (themes, keys, slow) = (theme::all(directory.as_deref()), keys()?, show.slow);
+    let mouse = !(show.no_mouse || slow) && theme::has_mouse(env);
+    Ok(Options { theme, themes, keys, mouse, slow, depth, glyphs, zone, title, panic_at: show.panic_at })
 }

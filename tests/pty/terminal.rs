@@ -186,6 +186,7 @@ impl Terminal {
         self.look(|screen| {
             assert!(!screen.alternate_screen(), "still on the alternate screen");
             assert!(!screen.hide_cursor(), "the cursor is still hidden");
+            assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None, "the mouse is still ours");
             assert!(!screen.bold() && !screen.inverse(), "text is still bold or reversed");
             assert_eq!((screen.fgcolor(), screen.bgcolor()), (vt100::Color::Default, vt100::Color::Default));
         });

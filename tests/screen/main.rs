@@ -16,9 +16,12 @@ mod dialogs;
 mod keys;
 mod leaving;
 mod looks;
+mod map;
+mod mouse;
 mod picker;
 mod replay;
 mod sizes;
+mod stopping;
 mod verdict;
 
 /// A preset of runs that play a level 100 MB/s, each so many seconds long; it is passed by doing so.

@@ -61,6 +61,29 @@ fn a_storm_of_sizes_leaves_no_trace() {
     terminal.ends_given_back(2);
 }
 
+/// Nobody waits here for what is drawn: the sizes come as fast as they can while the session runs and ends.
+#[test]
+fn a_session_ends_in_a_storm_of_sizes() {
+    let house = House::new();
+    house.preset("stormy", &level(&[("short-one", 2.0)]));
+    let mut terminal = house.open(&["stormy"]);
+    terminal.wait_for("MEASURE");
+    let closed =
+        || house.records().iter().any(|r| matches!(r.event, shakedown::vocab::event::Event::SessionClosed { .. }));
+    let sizes: Vec<(u16, u16)> = (0..=40).flat_map(|rows| (0..=120).step_by(8).map(move |c| (c, rows))).collect();
+    crate::pty::wait_until("the session has ended", || {
+        sizes.iter().for_each(|size| terminal.resize(*size));
+        closed()
+    });
+    terminal.resize((80, 24));
+    terminal.wait_for("rec closed");
+    crate::pty::frame_is_whole(&terminal);
+    terminal.send("q");
+    let ended = terminal.ends_given_back(0);
+    assert!(ended.contents.contains("VERDICT: PASS"), "{}", ended.contents);
+    assert!(!String::from_utf8_lossy(&ended.bytes).contains("panicked"));
+}
+
 /// On a terminal that does not know its size the screen has this many columns and rows.
 fn takes_the_size(env: &[(&str, &str)], (columns, rows): (usize, usize)) {
     let house = House::new();

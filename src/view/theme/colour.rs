@@ -102,7 +102,8 @@ fn nearest_indexed(rgb: (u8, u8, u8)) -> u8 {
     (16..=255u8).min_by_key(|i| distance(indexed_rgb(*i), rgb)).unwrap_or(7)
 }
 
-fn indexed_rgb(index: u8) -> (u8, u8, u8) {
+/// How xterm paints one of the 256.
+pub(super) fn indexed_rgb(index: u8) -> (u8, u8, u8) {
     match index {
         0..16 => ANSI_RGB[usize::from(index)],
         16..232 => {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 pub use colour::Colour;
-pub use terminal::{Depth, Glyphs, choose};
+pub use terminal::{Depth, Glyphs, choose, has_mouse};
 
 use crate::shelf::{Shelf, ShelfError};
 use crate::vocab::ronfile;
@@ -22,6 +22,10 @@ use crate::vocab::ronfile;
 pub const SHIPPED: &[(&str, &str)] = &[
     ("default", include_str!("../../../themes/default.ron")),
     ("light", include_str!("../../../themes/light.ron")),
+    ("high-contrast", include_str!("../../../themes/high-contrast.ron")),
+    ("colour-blind", include_str!("../../../themes/colour-blind.ron")),
+    ("nord", include_str!("../../../themes/nord.ron")),
+    ("gruvbox", include_str!("../../../themes/gruvbox.ron")),
     ("ansi16", include_str!("../../../themes/ansi16.ron")),
     ("mono", include_str!("../../../themes/mono.ron")),
 ];
@@ -140,6 +144,12 @@ pub fn shelf(directory: Option<&Path>) -> Shelf<'_> {
     Shelf { kind: "theme", shipped: SHIPPED, directory }
 }
 
+/// Every theme that can be loaded, in the order of their names.
+#[must_use]
+pub fn all(directory: Option<&Path>) -> Vec<Theme> {
+    shelf(directory).names().iter().filter_map(|name| Theme::load(name, directory).ok()).collect()
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -195,6 +205,12 @@ impl Theme {
         }
         let paints = resolve(&layers)?;
         Ok(Self { name: layers.first().map_or_else(String::new, |l| l.written.name.clone()), file, paints })
+    }
+
+    /// Whether it is the same theme, however its colours are fitted.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        (&self.name, &self.file) == (&other.name, &other.file)
     }
 
     /// How a role looks.
@@ -302,5 +318,7 @@ fn paint(value: &str, palette: &BTreeMap<&str, Colour>) -> Result<Paint, String>
     Ok(paint)
 }
 
+#[cfg(test)]
+mod audit;
 #[cfg(test)]
 mod tests;

@@ -40,6 +40,16 @@ pub fn choose(env: impl Fn(&str) -> Option<String>) -> (Depth, Glyphs) {
     (depth, if utf8 && term != "linux" { Glyphs::Braille } else { Glyphs::Ascii })
 }
 
+/// Whether a terminal of this environment reports the mouse. GNU screen passes on what its own terminal reports, or nothing; tmux,
+/// which calls itself screen as well, always does.
+#[must_use]
+pub fn has_mouse(env: impl Fn(&str) -> Option<String>) -> bool {
+    let value = |name: &str| env(name).filter(|v| !v.is_empty());
+    let term = value("TERM").unwrap_or_else(|| "dumb".to_owned());
+    let multiplexed = term.starts_with("screen") && value("TMUX").is_none();
+    !(plain(&term) || term == "linux" || multiplexed)
+}
+
 fn plain(term: &str) -> bool {
     ["dumb", "unknown", "ansi-m"].contains(&term)
         || ["vt1", "vt2", "vt3", "vt4", "vt5"].iter().any(|vt| term.starts_with(vt))
@@ -63,6 +73,21 @@ mod tests {
 
     fn of(vars: &[(&str, &str)]) -> (Depth, Glyphs) {
         choose(|name| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned()))
+    }
+
+    #[test]
+    fn old_consoles_are_not_asked_for_a_mouse() {
+        let mouse = |vars: &[(&str, &str)]| {
+            has_mouse(|name| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned()))
+        };
+        for term in ["linux", "vt100", "vt220", "vt320", "dumb", "unknown", "screen", "screen-256color", ""] {
+            assert!(!mouse(&[("TERM", term)]), "{term}");
+        }
+        for term in ["xterm", "xterm-256color", "tmux-256color", "foot", "alacritty", "rxvt-unicode"] {
+            assert!(mouse(&[("TERM", term)]), "{term}");
+        }
+        assert!(mouse(&[("TERM", "screen"), ("TMUX", "/tmp/tmux-0/default,1,0")]));
+        assert!(!mouse(&[]));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::look::Brush;
 use super::pane::{Pane, Rows, View};
-use super::screen::is_running;
+use super::screen::{Line, is_running};
 use crate::analysis::state::{RunState, Status};
 use crate::view::theme::Role;
 use crate::view::{format, words};
@@ -97,7 +97,8 @@ fn right(view: &View<'_>, width: u16) -> Vec<Part> {
     }
     let passed = state.now.since(state.opened);
     if state.opening.is_some() {
-        parts.push((view.wall(passed, "%H:%M:%S"), Role::Strong));
+        let pattern = if screen.line == Line::Slow { "%H:%M" } else { "%H:%M:%S" };
+        parts.push((view.wall(passed, pattern), Role::Strong));
         // On a narrow screen a warning is worth more than the time since the beginning, which the wall clock tells as well.
         if width >= 100 || parts.len() == 1 {
             parts.push((format!("t {}", format::stopwatch(passed)), Role::Text));

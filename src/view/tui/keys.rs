@@ -1,6 +1,6 @@
-//! The key map: one line a key. What is pressed, what it does, where it counts, and the words of the help and the footer.
+//! The table of keys: one line a key. What is pressed, what it does, where it counts, and the words of the help and the footer.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyCode;
 
 use super::sight::Home as Screen;
 
@@ -47,6 +47,12 @@ pub(super) enum Action {
     /// So many lines down.
     Scroll(i8),
     Redraw,
+    /// The next theme.
+    NextTheme,
+    /// The theme before.
+    PreviousTheme,
+    /// Back to the shell, which can bring the screen to the foreground again.
+    Suspend,
     Close,
     GoOn,
     StopSession,
@@ -54,6 +60,18 @@ pub(super) enum Action {
     Send,
     Erase,
     Start,
+}
+
+impl Action {
+    /// Whether it is a way out of the place where it counts.
+    pub(super) fn leaves(self) -> bool {
+        matches!(self, Self::Leave | Self::Close | Self::GoOn)
+    }
+
+    /// Whether its keys are the same everywhere and for everybody.
+    pub(super) fn is_fixed(self) -> bool {
+        matches!(self, Self::Interrupt | Self::Suspend)
+    }
 }
 
 /// Where a key counts.
@@ -82,13 +100,32 @@ pub(super) enum Place {
 }
 
 impl Place {
+    /// Every place.
+    pub(super) const ALL: [Self; 10] = [
+        Self::Screen,
+        Self::Host,
+        Self::Page,
+        Self::Any,
+        Self::Filter,
+        Self::Help,
+        Self::Leave,
+        Self::Ask,
+        Self::Note,
+        Self::List,
+    ];
+
     /// Whether nothing is open above a screen.
-    fn is_screen(self) -> bool {
+    pub(super) fn is_screen(self) -> bool {
         matches!(self, Self::Screen | Self::Host | Self::Page)
+    }
+
+    /// Whether characters are typed there.
+    pub(super) fn takes_text(self) -> bool {
+        matches!(self, Self::Note | Self::Filter)
     }
 }
 
-/// One line of the map.
+/// One line of the table.
 #[derive(Debug)]
 pub(super) struct Key {
     pub(super) place: Place,
@@ -146,6 +183,7 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::Page, &[Char(' ')], Action::Freeze, "Space", "freeze the view; the load goes on"),
     key(Place::Page, &[Char('n')], Action::Note, "n", "a remark into the record"),
     control(Place::Page, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
+    control(Place::Page, &[Char('z')], Action::Suspend, "Ctrl-Z", "to the shell; `fg` comes back"),
     control(Place::Page, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session; a second one at once"),
     key(Place::Host, &[Esc, Char('H')], Action::Close, "Esc H", "back to the run").brief("back"),
     key(Place::Host, &[Tab], Action::Section, "Tab", "give the room to the CPUs, the disks, the NICs, or share it").brief("section"),
@@ -155,7 +193,7 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::Any, &[Char('L')], Action::Show(Screen::Log), "L", "all that was said").brief("log"),
     key(Place::Screen, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
     key(Place::Screen, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
-    key(Place::Screen, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on; in a replay, play and pause").brief("freeze"),
+    key(Place::Screen, &[Char(' ')], Action::Freeze, "Space", "freeze the view, never the load; in a replay, play and pause").brief("freeze"),
     key(Place::Screen, &[Tab, Down, Char('j')], Action::Next, "Tab Down j", "choose the next run").brief("run"),
     key(Place::Screen, &[BackTab, Up, Char('k')], Action::Previous, "S-Tab Up k", "choose the run before"),
     key(Place::Screen, DIGITS, Action::Numbered, "1-9", "choose a run by its place"),
@@ -174,6 +212,7 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::Screen, &[Char('x')], Action::StopRun, "x", "stop the run under way and go on with the next").brief("stop run"),
     control(Place::Screen, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
     control(Place::Screen, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session cleanly; a second one stops at once"),
+    control(Place::Screen, &[Char('z')], Action::Suspend, "Ctrl-Z", "to the shell; `fg` comes back, the session goes on"),
     key(Place::Host, &[Char('?'), F(1)], Action::Help, "? F1", "this help").brief("help"),
     key(Place::Host, &[Char('q')], Action::Leave, "q", "leave the screen; asks whether the session goes on").brief("leave"),
     key(Place::Host, &[Down, Char('j')], Action::Scroll(1), "Down j", "scroll the section that has the room").brief("scroll"),
@@ -186,56 +225,47 @@ pub(super) const KEYS: &[Key] = &[
     key(Place::Filter, &[Enter], Action::Send, "Enter", "list only those lines").brief("keep"),
     key(Place::Filter, &[Esc], Action::Close, "Esc", "list all again").brief("all"),
     key(Place::Filter, &[Backspace], Action::Erase, "Backspace", "erase the last character"),
+    control(Place::Filter, &[Char('z')], Action::Suspend, "Ctrl-Z", "to the shell; `fg` comes back"),
     control(Place::Filter, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session"),
     key(Place::Host, &[Char(' ')], Action::Freeze, "Space", "freeze the view and let it go; the load and record go on").brief("freeze"),
     control(Place::Host, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
     control(Place::Host, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session cleanly; a second one stops at once"),
+    control(Place::Host, &[Char('z')], Action::Suspend, "Ctrl-Z", "to the shell; `fg` comes back, the session goes on"),
     key(Place::Help, &[Esc, Char('q'), Char('?'), F(1), Enter, Char(' ')], Action::Close, "Esc", "close").brief("close"),
+    key(Place::Help, &[Down, Char('j')], Action::Scroll(1), "Down j", "scroll").brief("scroll"),
+    key(Place::Help, &[Up, Char('k')], Action::Scroll(-1), "Up k", "scroll back"),
+    key(Place::Help, &[PageDown], Action::Scroll(10), "PgDn", "scroll by ten lines"),
+    key(Place::Help, &[PageUp], Action::Scroll(-10), "PgUp", "scroll back by ten lines"),
     control(Place::Help, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session"),
+    control(Place::Help, &[Char('z')], Action::Suspend, "Ctrl-Z", "to the shell; `fg` comes back, the session goes on"),
     key(Place::Leave, &[Char('l'), Char('q')], Action::GoOn, "l", "leave the screen, the session goes on").brief("leave"),
     key(Place::Leave, &[Char('s')], Action::StopSession, "s", "stop the session and wait for its verdict").brief("stop"),
     key(Place::Leave, &[Esc, Char('c'), Char('n')], Action::Close, "Esc", "cancel").brief("cancel"),
     control(Place::Leave, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session"),
+    control(Place::Leave, &[Char('z')], Action::Suspend, "Ctrl-Z", "to the shell; `fg` comes back, the session goes on"),
     key(Place::Ask, &[Char('y')], Action::Yes, "y", "yes").brief("yes"),
     key(Place::Ask, &[Char('n'), Esc, Char('q')], Action::Close, "n", "no").brief("no"),
     control(Place::Ask, &[Char('c')], Action::Interrupt, "Ctrl-C", "no; on the live screen, stop the session"),
+    control(Place::Ask, &[Char('z')], Action::Suspend, "Ctrl-Z", "to the shell; `fg` comes back, the session goes on"),
     key(Place::Note, &[Enter], Action::Send, "Enter", "record the remark").brief("record"),
     key(Place::Note, &[Esc], Action::Close, "Esc", "discard it").brief("discard"),
     key(Place::Note, &[Backspace], Action::Erase, "Backspace", "erase the last character"),
     control(Place::Note, &[Char('c')], Action::Interrupt, "Ctrl-C", "stop the session"),
+    control(Place::Note, &[Char('z')], Action::Suspend, "Ctrl-Z", "to the shell; `fg` comes back, the session goes on"),
     key(Place::List, &[Down, Char('j'), Tab], Action::Next, "Down j", "the next preset").brief("next"),
     key(Place::List, &[Up, Char('k'), BackTab], Action::Previous, "Up k", "the preset before").brief("before"),
     key(Place::List, &[Enter], Action::Start, "Enter", "start it").brief("start"),
     key(Place::List, &[Char('q'), Esc], Action::Close, "q Esc", "leave; nothing has been loaded").brief("leave"),
     control(Place::List, &[Char('c')], Action::Interrupt, "Ctrl-C", "leave"),
+    control(Place::List, &[Char('z')], Action::Suspend, "Ctrl-Z", "to the shell; `fg` comes back"),
     control(Place::List, &[Char('l')], Action::Redraw, "Ctrl-L", "draw everything anew"),
     key(Place::Any, &[Char('i')], Action::Show(Screen::Inventory), "i", "what the node is made of").brief("inventory"),
     key(Place::Any, &[Char('C')], Action::Show(Screen::Compare), "C", "beside the references").brief("compare"),
     key(Place::Any, &[Char('b')], Action::Bits, "b", "network in bits or bytes"),
+    key(Place::Any, &[Char('p')], Action::NextTheme, "p", "the next theme"),
+    key(Place::Any, &[Char('P')], Action::PreviousTheme, "P", "the theme before"),
     key(Place::Any, &[Char('s')], Action::Keep, "s", "keep this picture in a file").brief("picture"),
 ];
-
-/// What a key means in a place.
-pub(super) fn action(place: Place, pressed: KeyEvent) -> Option<Action> {
-    let control = pressed.modifiers.contains(KeyModifiers::CONTROL);
-    if pressed.modifiers.contains(KeyModifiers::ALT) {
-        return None;
-    }
-    let of = |place| KEYS.iter().find(|k| k.place == place && k.control == control && k.codes.contains(&pressed.code));
-    let found = of(place).or_else(|| of(Place::Any).filter(|_| place.is_screen()));
-    found.map(|k| k.action)
-}
-
-/// The keys that count in a place.
-pub(super) fn of(place: Place) -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().filter(move |k| k.place == place || (place.is_screen() && k.place == Place::Any))
-}
-
-/// The keys of a place in the words of the footer.
-pub(super) fn brief(place: Place) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let first = |name: &'static str| name.split(' ').next().unwrap_or(name);
-    of(place).filter(|k| !k.brief.is_empty()).map(move |k| (first(k.name), k.brief))
-}
 
 #[cfg(test)]
 mod tests {
@@ -267,25 +297,5 @@ mod tests {
     #[test]
     fn every_key_is_documented() {
         assert!(KEYS.iter().all(|k| !k.name.is_empty() && !k.does.is_empty() && !k.codes.is_empty()));
-    }
-
-    #[test]
-    fn every_dialog_can_be_closed_and_every_place_heeds_ctrl_c() {
-        for place in [
-            Place::Screen,
-            Place::Host,
-            Place::Page,
-            Place::Filter,
-            Place::Help,
-            Place::Leave,
-            Place::Ask,
-            Place::Note,
-            Place::List,
-        ] {
-            let interrupt = KeyEvent::new(Char('c'), KeyModifiers::CONTROL);
-            assert_eq!(action(place, interrupt), Some(Action::Interrupt), "{place:?}");
-            let escape = KeyEvent::new(Esc, KeyModifiers::NONE);
-            assert!(matches!(action(place, escape), Some(Action::Close | Action::Current)), "{place:?}");
-        }
     }
 }

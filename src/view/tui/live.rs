@@ -19,8 +19,10 @@ use super::outlook::Outlook;
 use super::page;
 use super::pane::View;
 use super::picture;
-use super::screen::{Effect, Screen};
+use super::screen::{Effect, Line, Screen};
 use super::terminal::{Input, World};
+use super::themes::Themes;
+use super::touch::{Mouse, Touches};
 use crate::analysis::state::State;
 use crate::session::client::{Client, Heard};
 use crate::vocab::finding::Severity;
@@ -29,6 +31,8 @@ use crate::vocab::finding::Severity;
 const FIRST: Duration = Duration::from_millis(60);
 /// The shortest time between two frames that nobody has asked for: as often as meters are read. More would show nothing new.
 const FRAME: Duration = Duration::from_millis(100);
+/// The same on a slow line, where keys wait as well: what a frame changes takes its time to arrive.
+const SLOW: Duration = Duration::from_millis(500);
 /// Records taken in at a time, so that a key is never waited for long while a session is replayed at full speed.
 const BATCH: usize = 4_096;
 
@@ -39,6 +43,12 @@ pub(super) struct Live {
     pub(super) screen: Screen,
     pub(super) look: Look,
     outlook: Outlook,
+    /// What else can be put on.
+    pub(super) themes: Option<Themes>,
+    /// What can be touched of the last frame.
+    touches: Touches,
+    /// When it was drawn.
+    drawn: Option<Instant>,
     pub(super) zone: TimeZone,
     /// What the window's title begins with; none leaves it alone.
     pub(super) title: Option<String>,
@@ -50,7 +60,9 @@ pub(super) struct Live {
 impl Live {
     pub(super) fn new(look: Look, zone: TimeZone) -> Self {
         let (state, screen, outlook) = (State::default(), Screen::default(), Outlook::default());
-        Self { state, screen, look, outlook, zone, title: None, panic_at: None, draws: 0, titled: String::new() }
+        let (title, panic_at, draws, titled) = (None, None, 0, String::new());
+        let (themes, touches, drawn) = (None, Touches::default(), None);
+        Self { state, screen, look, outlook, themes, touches, drawn, zone, title, panic_at, draws, titled }
     }
 
     /// Follows a session until the screen is left.
@@ -67,9 +79,9 @@ impl Live {
         loop {
             tokio::select! {
                 biased;
-                input = world.next() => match self.take(input, terminal, (world, client)) {
+                input = world.next() => match self.take(input, terminal, (world, client)).await {
                     Some(how) => return how,
-                    None => due = Some(Instant::now()),
+                    None => due = Some(self.at_once()),
                 },
                 () = wait_for(due), if due.is_some() => {
                     if self.draw(terminal).is_err() {
@@ -85,15 +97,28 @@ impl Live {
                     if empty && self.state.opening.is_some() {
                         due = Some(Instant::now());
                     } else if shown && due.is_none() {
-                        due = Some(Instant::now() + FRAME);
+                        due = Some(Instant::now() + self.pace());
                     }
                 }
             }
         }
     }
 
+    fn pace(&self) -> Duration {
+        match self.screen.line {
+            Line::Fast => FRAME,
+            Line::Slow => SLOW,
+        }
+    }
+
+    /// When a frame is due that somebody waits for.
+    fn at_once(&self) -> Instant {
+        let now = Instant::now();
+        self.drawn.filter(|_| self.screen.line == Line::Slow).map_or(now, |drawn| now.max(drawn + SLOW))
+    }
+
     /// Takes an input; gives how the screen is left, when it is.
-    fn take<B: Backend, W: World>(
+    async fn take<B: Backend, W: World>(
         &mut self,
         input: Input,
         terminal: &mut Terminal<B>,
@@ -101,17 +126,29 @@ impl Live {
     ) -> Option<How> {
         let effect = match input {
             Input::Key(key) => self.press(key, world.size()),
+            Input::Mouse(mouse) => self.touch(mouse, world.size()),
             Input::Interrupt => self.screen.interrupt(&self.state),
             Input::Resize => Effect::Redraw,
             Input::Gone => Effect::Leave(How::HungUp),
         };
         match effect {
             Effect::None => None,
-            Effect::Redraw => anew(terminal, world.size()).err().map(|_| How::HungUp),
+            Effect::Redraw => self.redraw(terminal, world),
             Effect::Keep => {
                 self.screen.said = Some(self.keep(world));
                 None
             }
+            Effect::Theme(forward) => {
+                if let Some(themes) = &mut self.themes {
+                    self.screen.theme = Some(themes.step(forward));
+                    self.look.theme = themes.on();
+                }
+                None
+            }
+            Effect::Suspend => match world.suspend().await {
+                Ok(()) => self.redraw(terminal, world),
+                Err(_) => Some(How::HungUp),
+            },
             Effect::Send(command) => {
                 if client.commands.try_send(command).is_err() {
                     self.screen.said = Some("the session does not answer".to_owned());
@@ -135,10 +172,21 @@ impl Live {
 
     /// Takes a key on a screen of this size.
     pub(super) fn press(&mut self, key: KeyEvent, size: (u16, u16)) -> Effect {
+        self.reach(size);
+        self.screen.key(key, &self.state)
+    }
+
+    /// Takes what was done with the mouse on a screen of this size.
+    fn touch(&mut self, mouse: Mouse, size: (u16, u16)) -> Effect {
+        self.reach(size);
+        self.screen.touched(mouse, &self.touches, &self.state)
+    }
+
+    /// Sees how far one can go on the screen that is open.
+    fn reach(&mut self, size: (u16, u16)) {
         self.outlook.look(self.screen.shown(&self.state));
         let view = View::new((&self.state, &self.outlook), &self.screen, &self.zone, self.look.signs());
         self.screen.reach = page::reach(&view, size);
-        self.screen.key(key, &self.state)
     }
 
     /// Keeps the picture of the screen in a file; gives what is said of it.
@@ -146,11 +194,17 @@ impl Live {
         let (columns, rows) = world.size();
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         let view = View::new((&self.state, &self.outlook), &self.screen, &self.zone, self.look.signs());
-        layout::draw(&view, buffer.area, &mut Brush { buffer: &mut buffer, look: &self.look });
+        layout::draw(&view, buffer.area, &mut Brush::new(&mut buffer, &self.look));
         match world.keep(&picture::name(&view), &picture::text(&view, &buffer)) {
             Ok(path) => format!("picture in {}", path.display()),
             Err(error) => format!("no picture: {error}"),
         }
+    }
+
+    /// Sees to it that the next frame is drawn whole, and the title given again.
+    fn redraw<B: Backend, W: World>(&mut self, terminal: &mut Terminal<B>, world: &W) -> Option<How> {
+        self.titled.clear();
+        anew(terminal, world.size()).err().map(|_| How::HungUp)
     }
 
     /// Takes in what was heard and everything that waits behind it; gives whether anything of it is shown.
@@ -192,12 +246,16 @@ impl Live {
     /// Draws one frame; panics when it was asked to, for tests of what a panic leaves of the terminal.
     pub(super) fn draw<B: Backend>(&mut self, terminal: &mut Terminal<B>) -> Result<(), B::Error> {
         self.draws += 1;
+        self.drawn = Some(Instant::now());
         assert!(self.panic_at != Some(self.draws), "asked to panic at draw {}", self.draws);
         self.outlook.look(self.screen.shown(&self.state));
         let view = View::new((&self.state, &self.outlook), &self.screen, &self.zone, self.look.signs());
+        let touches = &mut self.touches;
         terminal.draw(|frame| {
             let area = frame.area();
-            layout::draw(&view, area, &mut Brush { buffer: frame.buffer_mut(), look: &self.look });
+            let mut brush = Brush::new(frame.buffer_mut(), &self.look);
+            layout::draw(&view, area, &mut brush);
+            *touches = brush.touches;
         })?;
         Ok(())
     }

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
+use super::touch::{Touch, Touches};
 use crate::view::format;
 use crate::view::theme::{Colour, Glyphs, Role, Theme};
 
@@ -133,9 +134,20 @@ fn color(colour: Colour) -> Color {
 pub(super) struct Brush<'a> {
     pub(super) buffer: &'a mut Buffer,
     pub(super) look: &'a Look,
+    /// What of the painted can be touched.
+    pub(super) touches: Touches,
 }
 
-impl Brush<'_> {
+impl<'a> Brush<'a> {
+    pub(super) fn new(buffer: &'a mut Buffer, look: &'a Look) -> Self {
+        Self { buffer, look, touches: Touches::default() }
+    }
+
+    /// Says what a touch of an area means.
+    pub(super) fn touch(&mut self, area: Rect, touch: Touch) {
+        self.touches.add(area, touch);
+    }
+
     /// Writes harmless text within `columns`; gives the column behind it.
     pub(super) fn text(&mut self, at: (u16, u16), text: &str, role: Role, columns: u16) -> u16 {
         let (x, y) = at;
@@ -186,6 +198,7 @@ impl Brush<'_> {
                 cell.reset();
             }
         }
+        self.touch(area, Touch::Nothing);
         self.ground(area, Role::Ground);
     }
 
@@ -223,5 +236,22 @@ impl Brush<'_> {
             self.text((area.x + 2, area.y), &format!(" {left_title} "), Role::Title, columns);
         }
         Rect::new(area.x + 1, area.y + 1, area.width - 2, area.height - 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Colour is never the only sign: a person who sees none, and a terminal that has none, lose nothing.
+    #[test]
+    fn every_state_has_a_sign_of_its_own_in_every_set_of_glyphs() {
+        for signs in [&BRAILLE, &BLOCK, &ASCII] {
+            let states = [signs.ok, signs.warn, signs.fail, signs.unproven, signs.run, signs.wait];
+            let others = |i: usize| states.iter().enumerate().filter(move |(j, _)| *j != i);
+            for (i, sign) in states.iter().enumerate() {
+                assert!(format::width(sign) == 1 && others(i).all(|(_, other)| other != sign), "{sign}: {signs:?}");
+            }
+        }
     }
 }

@@ -22,10 +22,12 @@ mod chart;
 mod dialog;
 mod finding;
 mod footer;
+mod frames;
 mod grid;
 mod header;
 mod host;
 mod hosts;
+mod keymap;
 mod keys;
 mod layout;
 mod live;
@@ -38,13 +40,16 @@ mod picker;
 mod picture;
 mod plan;
 mod plot;
+mod press;
 mod replay;
 mod screen;
 mod sgr;
 mod sight;
 mod stage;
 mod terminal;
+mod themes;
 mod time;
+mod touch;
 mod travel;
 mod verdict;
 
@@ -54,6 +59,8 @@ use crate::analysis::state::State;
 use crate::session::client::Client;
 use crate::view::theme::{Depth, Glyphs, Theme, ThemeError};
 
+pub use frames::Picture;
+pub use keymap::Keys;
 pub use picker::{Offer, confirm, pick};
 pub use terminal::restore;
 
@@ -62,6 +69,14 @@ pub use terminal::restore;
 pub struct Options {
     /// As it was loaded; the screen fits it to the depth.
     pub theme: Theme,
+    /// What else can be put on while the screen is up.
+    pub themes: Vec<Theme>,
+    /// The keys of every place.
+    pub keys: Keys,
+    /// Whether the mouse is asked for.
+    pub mouse: bool,
+    /// Whether the line to the terminal is slow: at most two frames a second, and nothing that only ticks.
+    pub slow: bool,
     /// The colours of this terminal.
     pub depth: Depth,
     /// The characters of this terminal.
@@ -75,8 +90,8 @@ pub struct Options {
 }
 
 impl Options {
-    fn look(&self) -> Result<look::Look, ThemeError> {
-        Ok(look::Look { theme: self.theme.clone().fit(self.depth)?, glyphs: self.glyphs })
+    fn themes(&self) -> Result<themes::Themes, ThemeError> {
+        themes::Themes::new(&self.theme, &self.themes, self.depth)
     }
 }
 
@@ -119,13 +134,9 @@ pub struct Left {
 /// Shows a session until the screen is left. The terminal is given back before this returns, on every way out; the composition
 /// root's panic hook calls [`restore`] first.
 pub async fn run(mut client: Client, options: Options) -> Result<Left, ScreenError> {
-    let look = options.look()?;
-    let mut tty = terminal::Tty::enter()?;
+    let mut live = live(&options)?;
+    let mut tty = terminal::Tty::enter(options.mouse)?;
     let mut canvas = tty.canvas()?;
-    let mut live = live::Live::new(look, options.zone);
-    // A terminal that gets ASCII alone may print a title onto its screen.
-    live.title = options.title.filter(|_| options.glyphs != Glyphs::Ascii);
-    live.panic_at = options.panic_at;
     let how = live.follow(&mut canvas, &mut tty, &mut client).await;
     drop(tty);
     if how == How::HungUp {
@@ -134,6 +145,19 @@ pub async fn run(mut client: Client, options: Options) -> Result<Left, ScreenErr
     }
     client.leave().await;
     Ok(Left { state: live.state, how })
+}
+
+fn live(options: &Options) -> Result<live::Live, ThemeError> {
+    let themes = options.themes()?;
+    let look = look::Look { theme: themes.on(), glyphs: options.glyphs };
+    let mut live = live::Live::new(look, options.zone.clone());
+    live.themes = Some(themes);
+    live.screen.keys = options.keys.clone();
+    live.screen.line = if options.slow { screen::Line::Slow } else { screen::Line::Fast };
+    // A terminal that gets ASCII alone may print a title onto its screen.
+    live.title = options.title.clone().filter(|_| options.glyphs != Glyphs::Ascii && !options.slow);
+    live.panic_at = options.panic_at;
+    Ok(live)
 }
 
 #[cfg(test)]

@@ -2,14 +2,17 @@
 
 use ratatui::Terminal;
 use ratatui::backend::Backend;
-use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
-use super::keys::{self, Action, Place};
+use super::keymap::Keys;
+use super::keys::{Action, Place};
 use super::layout::SMALLEST;
 use super::live::anew;
 use super::look::{Brush, Look};
+use super::press::Press;
 use super::terminal::{Input, Tty, World};
+use super::themes::Themes;
+use super::touch::{Mouse, Move, Touch, Touches};
 use super::{Options, ScreenError, dialog, footer};
 use crate::view::format;
 use crate::view::theme::Role;
@@ -31,74 +34,117 @@ pub struct Offer {
 
 /// Lets a person choose; nothing is loaded before that. Gives the place of the chosen offer, or none when the list is left.
 pub async fn pick(offers: &[Offer], options: &Options) -> Result<Option<usize>, ScreenError> {
-    show(List { offers, chosen: 0, said: None }, options).await
+    show(List { offers, keys: &options.keys, chosen: 0, said: None }, options).await
 }
 
 /// Asks whether to go on in spite of these lines. A terminal that goes away means no.
 pub async fn confirm(title: &str, lines: &[String], options: &Options) -> Result<bool, ScreenError> {
-    Ok(show(Question { title, lines }, options).await?.is_some())
+    Ok(show(Question { title, lines, keys: &options.keys }, options).await?.is_some())
 }
 
 /// A screen that is there to be answered.
 trait Page {
+    const PLACE: Place;
     type Answer;
     fn draw(&self, area: Rect, brush: &mut Brush<'_>);
-    fn key(&mut self, key: KeyEvent) -> Reply<Self::Answer>;
+    fn act(&mut self, action: Action) -> Reply<Self::Answer>;
+    /// Takes a word for the footer, where there is one.
+    fn say(&mut self, _: Option<String>) {}
+    /// Takes a click on a row.
+    fn choose(&mut self, _: usize) {}
 }
 
-/// What a key came to.
+/// What an action came to.
 enum Reply<A> {
     Stay,
-    Redraw,
     Leave(Option<A>),
 }
 
 async fn show<P: Page>(page: P, options: &Options) -> Result<Option<P::Answer>, ScreenError> {
-    let look = options.look()?;
-    let mut tty = Tty::enter()?;
+    let themes = options.themes()?;
+    let mut tty = Tty::enter(options.mouse)?;
     let mut terminal = tty.canvas()?;
-    ask(page, &look, &mut terminal, &mut tty).await
+    let asked = Asked { look: Look { theme: themes.on(), glyphs: options.glyphs }, themes, keys: &options.keys, page };
+    asked.answer(&mut terminal, &mut tty).await
 }
 
-async fn ask<P: Page, B: Backend, W: World>(
-    mut page: P,
-    look: &Look,
-    terminal: &mut Terminal<B>,
-    world: &mut W,
-) -> Result<Option<P::Answer>, ScreenError> {
-    loop {
-        let drawn = terminal.draw(|frame| {
-            let area = frame.area();
-            let mut brush = Brush { buffer: frame.buffer_mut(), look };
-            brush.clear(area);
-            page.draw(area, &mut brush);
-        });
-        let lost = drawn.is_err();
-        let reply = match world.next().await {
-            _ if lost => return Ok(None),
-            Input::Key(key) => page.key(key),
-            Input::Resize => Reply::Redraw,
-            Input::Interrupt | Input::Gone => Reply::Leave(None),
-        };
-        match reply {
-            Reply::Stay => {}
-            Reply::Redraw => {
-                if anew(terminal, world.size()).is_err() {
-                    return Ok(None);
+/// A page that is shown until it is answered.
+struct Asked<'a, P> {
+    page: P,
+    look: Look,
+    themes: Themes,
+    keys: &'a Keys,
+}
+
+impl<P: Page> Asked<'_, P> {
+    async fn answer<B: Backend, W: World>(
+        mut self,
+        terminal: &mut Terminal<B>,
+        world: &mut W,
+    ) -> Result<Option<P::Answer>, ScreenError> {
+        loop {
+            let Ok(touches) = self.draw(terminal) else { return Ok(None) };
+            let action = match world.next().await {
+                Input::Key(key) => self.keys.action(P::PLACE, Press::of(key)),
+                Input::Mouse(mouse) => self.touched(mouse, &touches),
+                Input::Resize => Some(Action::Redraw),
+                Input::Interrupt | Input::Gone => return Ok(None),
+            };
+            let Some(action) = action else { continue };
+            self.page.say(None);
+            match action {
+                Action::NextTheme | Action::PreviousTheme => {
+                    self.page.say(Some(self.themes.step(action == Action::NextTheme)));
+                    self.look.theme = self.themes.on();
+                    continue;
                 }
+                Action::Suspend => world.suspend().await?,
+                Action::Redraw => {}
+                action => match self.page.act(action) {
+                    Reply::Stay => continue,
+                    Reply::Leave(answer) => return Ok(answer),
+                },
             }
-            Reply::Leave(answer) => return Ok(answer),
+            if anew(terminal, world.size()).is_err() {
+                return Ok(None);
+            }
         }
+    }
+
+    fn draw<B: Backend>(&self, terminal: &mut Terminal<B>) -> Result<Touches, B::Error> {
+        let mut touches = Touches::default();
+        terminal.draw(|frame| {
+            let area = frame.area();
+            let mut brush = Brush::new(frame.buffer_mut(), &self.look);
+            brush.clear(area);
+            self.page.draw(area, &mut brush);
+            touches = brush.touches;
+        })?;
+        Ok(touches)
+    }
+
+    /// What is asked for with the mouse; a click on a row only chooses it.
+    fn touched(&mut self, mouse: Mouse, touches: &Touches) -> Option<Action> {
+        match (mouse.does, touches.at(mouse)) {
+            (Move::Click, Touch::Key(action)) => return Some(action),
+            (Move::Click, Touch::Row(row)) => self.page.choose(row),
+            (Move::Click, _) => {}
+            (Move::Up, _) => return Some(Action::Previous),
+            (Move::Down, _) => return Some(Action::Next),
+        }
+        None
     }
 }
 
 struct List<'a> {
     offers: &'a [Offer],
+    keys: &'a Keys,
     chosen: usize,
-    said: Option<&'static str>,
+    said: Option<String>,
 }
 
 impl Page for List<'_> {
+    const PLACE: Place = Place::List;
     type Answer = usize;
 
     fn draw(&self, area: Rect, brush: &mut Brush<'_>) {
@@ -116,25 +162,32 @@ impl Page for List<'_> {
         let body = Rect { y: area.y + 1, height: area.height - 2, ..area };
         self.list(Rect { width: names, ..body }, brush);
         self.detail(Rect { x: body.x + names, width: body.width - names, ..body }, brush);
-        footer::bar(Place::List, self.said, Rect { y: area.bottom() - 1, height: 1, ..area }, brush);
+        let bar = Rect { y: area.bottom() - 1, height: 1, ..area };
+        footer::bar(self.keys, Place::List, self.said.as_deref(), bar, brush);
     }
 
-    fn key(&mut self, key: KeyEvent) -> Reply<usize> {
-        self.said = None;
+    fn act(&mut self, action: Action) -> Reply<usize> {
         let count = self.offers.len();
-        match keys::action(Place::List, key) {
-            Some(Action::Next) if count > 0 => self.chosen = (self.chosen + 1) % count,
-            Some(Action::Previous) if count > 0 => self.chosen = (self.chosen + count - 1) % count,
-            Some(Action::Start) => match self.offers.get(self.chosen) {
-                Some(offer) if offer.refused => self.said = Some("refused by the preflight"),
+        match action {
+            Action::Next if count > 0 => self.chosen = (self.chosen + 1) % count,
+            Action::Previous if count > 0 => self.chosen = (self.chosen + count - 1) % count,
+            Action::Start => match self.offers.get(self.chosen) {
+                Some(offer) if offer.refused => self.said = Some("refused by the preflight".to_owned()),
                 Some(_) => return Reply::Leave(Some(self.chosen)),
                 None => {}
             },
-            Some(Action::Close | Action::Interrupt) => return Reply::Leave(None),
-            Some(Action::Redraw) => return Reply::Redraw,
+            Action::Close | Action::Interrupt => return Reply::Leave(None),
             _ => {}
         }
         Reply::Stay
+    }
+
+    fn say(&mut self, what: Option<String>) {
+        self.said = what;
+    }
+
+    fn choose(&mut self, row: usize) {
+        self.chosen = row.min(self.offers.len().saturating_sub(1));
     }
 }
 
@@ -152,6 +205,7 @@ impl List<'_> {
             if index == self.chosen {
                 brush.ground(Rect::new(inner.x, y, inner.width, 1), Role::GroundSelect);
             }
+            brush.touch(Rect::new(inner.x, y, inner.width, 1), Touch::Row(index));
             brush.text((inner.x + 1, y), sign, role, 1);
             let role = if index == self.chosen { Role::Strong } else { Role::Text };
             brush.text((inner.x + 3, y), &offer.name, role, inner.width.saturating_sub(4));
@@ -181,20 +235,22 @@ impl List<'_> {
 struct Question<'a> {
     title: &'a str,
     lines: &'a [String],
+    keys: &'a Keys,
 }
 
 impl Page for Question<'_> {
+    const PLACE: Place = Place::Ask;
     type Answer = ();
 
     fn draw(&self, area: Rect, brush: &mut Brush<'_>) {
         let lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
-        dialog::question(area, self.title, &lines, Place::Ask, brush);
+        dialog::question(area, (self.title, &lines), (self.keys, Place::Ask), brush);
     }
 
-    fn key(&mut self, key: KeyEvent) -> Reply<()> {
-        match keys::action(Place::Ask, key) {
-            Some(Action::Yes) => Reply::Leave(Some(())),
-            Some(Action::Close | Action::Interrupt) => Reply::Leave(None),
+    fn act(&mut self, action: Action) -> Reply<()> {
+        match action {
+            Action::Yes => Reply::Leave(Some(())),
+            Action::Close | Action::Interrupt => Reply::Leave(None),
             _ => Reply::Stay,
         }
     }
@@ -205,7 +261,6 @@ mod tests {
     use super::*;
     use crate::view::theme::{Glyphs, Theme};
     use ratatui::buffer::Buffer;
-    use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
     fn offers() -> Vec<Offer> {
         let offer = |name: &str, refused| Offer {
@@ -221,45 +276,43 @@ mod tests {
         vec![offer("quick", false), offer("disk\u{1b}[2J", true)]
     }
 
-    fn press(list: &mut List<'_>, code: KeyCode) -> Reply<usize> {
-        list.key(KeyEvent::new(code, KeyModifiers::NONE))
-    }
-
     #[test]
     fn the_chosen_offer_is_started_unless_it_is_refused() {
-        let offers = offers();
-        let mut list = List { offers: &offers, chosen: 0, said: None };
-        assert!(matches!(press(&mut list, KeyCode::Enter), Reply::Leave(Some(0))));
-        assert!(matches!(press(&mut list, KeyCode::Down), Reply::Stay));
-        assert!(matches!(press(&mut list, KeyCode::Enter), Reply::Stay));
-        assert_eq!(list.said, Some("refused by the preflight"));
-        assert!(matches!(press(&mut list, KeyCode::Esc), Reply::Leave(None)));
-        let mut none = List { offers: &[], chosen: 0, said: None };
-        assert!(matches!(press(&mut none, KeyCode::Down), Reply::Stay));
-        assert!(matches!(press(&mut none, KeyCode::Enter), Reply::Stay));
+        let (offers, keys) = (offers(), Keys::default());
+        let mut list = List { offers: &offers, keys: &keys, chosen: 0, said: None };
+        assert!(matches!(list.act(Action::Start), Reply::Leave(Some(0))));
+        assert!(matches!(list.act(Action::Next), Reply::Stay));
+        assert!(matches!(list.act(Action::Start), Reply::Stay));
+        assert_eq!(list.said.as_deref(), Some("refused by the preflight"));
+        assert!(matches!(list.act(Action::Close), Reply::Leave(None)));
+        let mut none = List { offers: &[], keys: &keys, chosen: 0, said: None };
+        none.choose(3);
+        assert!(matches!(none.act(Action::Next), Reply::Stay));
+        assert!(matches!(none.act(Action::Start), Reply::Stay));
     }
 
     #[test]
     fn an_offer_is_shown_with_what_it_would_do() {
-        let offers = offers();
+        let (offers, keys) = (offers(), Keys::default());
         let look = Look { theme: Theme::load("default", None).unwrap(), glyphs: Glyphs::Braille };
         let shown = |list: &List<'_>, area: Rect| {
             let mut buffer = Buffer::empty(area);
-            list.draw(area, &mut Brush { buffer: &mut buffer, look: &look });
+            list.draw(area, &mut Brush::new(&mut buffer, &look));
             buffer
                 .content
                 .chunks(usize::from(area.width))
                 .map(|r| r.iter().map(ratatui::buffer::Cell::symbol).collect::<String>() + "\n")
                 .collect::<String>()
         };
-        let list = List { offers: &offers, chosen: 1, said: None };
+        let list = List { offers: &offers, keys: &keys, chosen: 1, said: None };
         let text = shown(&list, Rect::new(0, 0, 80, 24));
         for word in ["quick", "✗ disk?[2J", "Refused on this node", "at most 1.2 GB of memory", "Enter start"] {
             assert!(text.contains(word), "{word} is not in\n{text}");
         }
         assert!(shown(&list, Rect::new(0, 0, 50, 10)).starts_with("terminal too small 50x10"));
         assert!(
-            shown(&List { offers: &[], chosen: 0, said: None }, Rect::new(0, 0, 80, 24)).contains("there is no preset")
+            shown(&List { offers: &[], keys: &keys, chosen: 0, said: None }, Rect::new(0, 0, 80, 24))
+                .contains("there is no preset")
         );
     }
 }

@@ -6,6 +6,7 @@ use super::axis::Axis;
 use super::look::{Brush, Signs};
 use super::pane::{Pane, Rows, View};
 use super::plot;
+use super::touch::Touch;
 use crate::analysis::roof;
 use crate::analysis::state::{RunState, Status};
 use crate::view::format;
@@ -68,6 +69,7 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
         if index == chosen {
             brush.ground(cell, Role::GroundSelect);
         }
+        brush.touch(cell, Touch::Run(index));
         entry(view, run, cell, brush);
     }
 }

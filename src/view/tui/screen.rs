@@ -3,7 +3,9 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::How;
-use super::keys::{self, Action, Place};
+use super::keymap::Keys;
+use super::keys::{Action, Place};
+use super::press::Press;
 use super::replay::Replay;
 use super::sight::{Home, Reach, Section, Sight};
 use crate::analysis::state::{RunState, State, Status};
@@ -17,6 +19,18 @@ use crate::vocab::order::Command;
 const REMARK: usize = 400;
 /// Longest filter, in characters.
 const FILTER: usize = 40;
+
+/// Lines of the help that the smallest screen has room for.
+const LEAST_HELP: usize = 14;
+
+/// How fast the line to the terminal is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Line {
+    #[default]
+    Fast,
+    /// So slow that frames are few, and what only ticks is left out.
+    Slow,
+}
 
 /// How much time is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +64,9 @@ pub(super) enum Effect {
     Redraw,
     /// The picture of the screen is to be kept in a file.
     Keep,
+    /// Another theme, the next one or not.
+    Theme(bool),
+    Suspend,
     Send(Command),
     SendAndLeave(Command, How),
     Leave(How),
@@ -78,6 +95,12 @@ pub(super) struct Screen {
     pub(super) reach: Reach,
     /// Whether the network is counted in bits.
     pub(super) bits: bool,
+    pub(super) keys: Keys,
+    /// Lines of the help that are scrolled away.
+    pub(super) scrolled: usize,
+    /// The theme that has just been put on, for the footer.
+    pub(super) theme: Option<String>,
+    pub(super) line: Line,
     /// A word of the screen's own, for the footer.
     pub(super) said: Option<String>,
     pub(super) stopping: bool,
@@ -136,8 +159,8 @@ impl Screen {
 
     /// Takes a key; the state is only looked at.
     pub(super) fn key(&mut self, pressed: KeyEvent, state: &State) -> Effect {
-        self.said = None;
-        match keys::action(self.place(), pressed) {
+        (self.said, self.theme) = (None, None);
+        match self.keys.action(self.place(), Press::of(pressed)) {
             Some(action) => self.act(action, pressed, state),
             None => self.write(pressed),
         }
@@ -156,9 +179,10 @@ impl Screen {
         Effect::None
     }
 
-    fn act(&mut self, action: Action, pressed: KeyEvent, state: &State) -> Effect {
+    pub(super) fn act(&mut self, action: Action, pressed: KeyEvent, state: &State) -> Effect {
         match action {
-            Action::Help => self.open(Dialog::Help),
+            Action::Help => (self.dialog, self.scrolled) = (Dialog::Help, 0),
+            Action::Scroll(lines) if self.dialog == Dialog::Help => self.scroll_help(lines),
             Action::Close => self.close(),
             Action::Show(home) => self.show(home),
             Action::Bits => self.bits = !self.bits,
@@ -199,6 +223,8 @@ impl Screen {
             Action::Earlier | Action::Later => self.travel(action, state),
             Action::Cursor => self.toggle_cursor(state),
             Action::Redraw => return Effect::Redraw,
+            Action::NextTheme | Action::PreviousTheme => return Effect::Theme(action == Action::NextTheme),
+            Action::Suspend => return Effect::Suspend,
             Action::Start => {}
         }
         Effect::None
@@ -223,6 +249,11 @@ impl Screen {
             Dialog::None => self.show(Home::Live),
             _ => self.open(Dialog::None),
         }
+    }
+
+    fn scroll_help(&mut self, lines: i8) {
+        let most = self.keys.of(self.home()).count().saturating_sub(LEAST_HELP);
+        self.scrolled = self.scrolled.saturating_add_signed(isize::from(lines)).min(most);
     }
 
     fn open(&mut self, dialog: Dialog) {

@@ -1,30 +1,39 @@
 //! Colour codes that old consoles understand. crossterm names even the sixteen colours as `38;5;n`, which a Linux console before
 //! 3.16 and many a serial terminal take for blinking; here they become `30` to `37` and `90` to `97`.
+//!
+//! A frame is passed on whole when it is flushed, in one write, and not at all when it paints nothing.
 
 use std::io::{self, Write};
 
 const ESCAPE: u8 = 0x1b;
 
-/// Passes bytes on and rewrites the colour codes among them.
+/// The cursor is hidden once, when the terminal is taken, and not again with every frame.
+const HIDE: &[u8] = b"\x1b[?25l";
+
+/// Passes frames on and rewrites the colour codes in them.
 #[derive(Debug)]
 pub(super) struct Classic<W> {
     inner: W,
     /// A control sequence that has not ended yet.
     held: Vec<u8>,
+    /// What was written since the last flush.
+    frame: Vec<u8>,
+    /// Whether any of that is more than a rendition.
+    paints: bool,
 }
 
 impl<W: Write> Classic<W> {
     pub(super) fn new(inner: W) -> Self {
-        Self { inner, held: Vec::new() }
+        Self { inner, held: Vec::new(), frame: Vec::new(), paints: false }
     }
 }
 
 impl<W: Write> Write for Classic<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut out = Vec::with_capacity(bytes.len());
         for byte in bytes {
             if self.held.is_empty() && *byte != ESCAPE {
-                out.push(*byte);
+                self.frame.push(*byte);
+                self.paints = true;
                 continue;
             }
             self.held.push(*byte);
@@ -34,15 +43,22 @@ impl<W: Write> Write for Classic<W> {
                 _ => (0x40..=0x7e).contains(byte),
             };
             if ended {
-                out.extend(rewritten(&self.held));
+                if self.held != HIDE {
+                    self.paints |= *byte != b'm';
+                    self.frame.extend(rewritten(&self.held));
+                }
                 self.held.clear();
             }
         }
-        self.inner.write_all(&out)?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if self.paints {
+            self.inner.write_all(&self.frame)?;
+        }
+        self.frame.clear();
+        self.paints = false;
         self.inner.flush()
     }
 }
@@ -94,7 +110,22 @@ mod tests {
         ] {
             write!(out, "{piece}").unwrap();
         }
+        assert!(out.inner.is_empty());
+        out.flush().unwrap();
         let text = String::from_utf8(out.inner).unwrap();
         assert_eq!(text, "a\u{1b}[31;101mb\u{1b}[38;5;196mc\u{1b}[48;2;1;2;3md\u{1b}[0;1m\u{1b}[2Je\u{1b}7");
+    }
+
+    #[test]
+    fn a_frame_that_paints_nothing_is_not_passed_on() {
+        let mut out = Classic::new(Vec::new());
+        for frame in ["\u{1b}[39m\u{1b}[49m\u{1b}[59m\u{1b}[0m", "\u{1b}[?25l", ""] {
+            write!(out, "{frame}").unwrap();
+            out.flush().unwrap();
+        }
+        assert!(out.inner.is_empty(), "{:?}", out.inner);
+        write!(out, "\u{1b}[2J").unwrap();
+        out.flush().unwrap();
+        assert_eq!(out.inner, b"\x1b[2J");
     }
 }

@@ -16,6 +16,7 @@ use ratatui::layout::Rect;
 use super::grid::Grid;
 use super::look::{Brush, Signs};
 use super::pane::{Pane, Rows, View};
+use super::touch::Touch;
 use super::{chart, hosts, verdict};
 use crate::analysis::state::RunState;
 use crate::view::format;
@@ -41,6 +42,7 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let right = right_title(run);
     let inner = brush.frame(area, Role::Frame, (&left_title(view, run, area.width, &right), &right));
     let grid = Grid::new(view, run, inner);
+    brush.touch(inner, Touch::Time(grid.plot, grid.axis));
     let (rows, missing) = hosts::rows(view, run);
     below(view, run, (&missing, area), brush);
     let (each, count) = host_heights(inner.height, rows.len() as u16);

@@ -23,13 +23,15 @@ use ratatui::crossterm::{execute, queue};
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use rustix::process::{Signal, getpid, kill_process};
+use tokio::signal::unix::{Signal as Heard, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::{Interval, interval};
+use tokio::time::{Interval, interval, timeout};
 
 use super::ScreenError;
 use super::picture;
 use super::sgr::Classic;
+use super::touch::Mouse;
 use crate::vocab::text::neutral;
 
 /// Whether the terminal is ours, so that it is given back once and only when it was taken.
@@ -37,6 +39,15 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Whether its title is ours too.
 static TITLED: AtomicBool = AtomicBool::new(false);
 
+/// Whether it reports the mouse to us.
+static MOUSED: AtomicBool = AtomicBool::new(false);
+
+/// Asks for clicks and the wheel (1000), without movements, told in the form that has no largest column (1006).
+const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1006h";
+const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1000l";
+
+/// How long a stop is waited for. A process whose group no shell looks after is not stopped at all.
+const STOP: Duration = Duration::from_millis(200);
 /// How often the screen asks whether the terminal is still there.
 const LOOK: Duration = Duration::from_millis(500);
 /// What is taken for the size of a terminal that does not know its own.
@@ -47,7 +58,9 @@ const USUAL: (u16, u16) = (80, 24);
 pub(super) enum Input {
     /// A key.
     Key(KeyEvent),
-    /// Another size, or the same again.
+    /// The mouse.
+    Mouse(Mouse),
+    /// Another size, or the same again: whatever was on the terminal may be gone.
     Resize,
     /// SIGINT from elsewhere: the same as the key.
     Interrupt,
@@ -65,6 +78,8 @@ pub(super) trait World {
     fn title(&mut self, text: &str);
     /// Writes a new file of this name and ending `.txt`, never over another one; gives its path.
     fn keep(&mut self, name: &str, text: &str) -> io::Result<PathBuf>;
+    /// Gives the terminal back, stops, and takes it again when the process goes on.
+    async fn suspend(&mut self) -> io::Result<()>;
 }
 
 /// Gives the terminal back as it was: cooked, on its main screen, with its cursor. Does nothing when it was not taken; safe to
@@ -74,6 +89,9 @@ pub fn restore() {
         return;
     }
     let mut out = stdout();
+    if MOUSED.swap(false, Ordering::SeqCst) {
+        let _ = execute!(out, Print(MOUSE_OFF));
+    }
     // A terminal that is gone cannot be restored, and there is nobody left to tell.
     let _ = execute!(out, ResetColor, LeaveAlternateScreen, Show);
     if TITLED.swap(false, Ordering::SeqCst) {
@@ -86,16 +104,18 @@ pub fn restore() {
 pub(super) struct Tty {
     keys: UnboundedReceiver<Input>,
     enough: Arc<OwnedFd>,
-    resized: Signal,
-    interrupted: Signal,
-    hung_up: Signal,
-    told_to_go: Signal,
+    resized: Heard,
+    interrupted: Heard,
+    hung_up: Heard,
+    told_to_go: Heard,
+    continued: Heard,
+    mouse: bool,
     look: Interval,
 }
 
 impl Tty {
-    /// Takes the terminal over.
-    pub(super) fn enter() -> Result<Self, ScreenError> {
+    /// Takes the terminal over, with or without its mouse.
+    pub(super) fn enter(mouse: bool) -> Result<Self, ScreenError> {
         if !(io::stdin().is_terminal() && stdout().is_terminal()) {
             return Err(ScreenError::NoTerminal);
         }
@@ -110,13 +130,19 @@ impl Tty {
             interrupted: signal(SignalKind::interrupt())?,
             hung_up: signal(SignalKind::hangup())?,
             told_to_go: signal(SignalKind::terminate())?,
+            continued: signal(SignalKind::from_raw(Signal::CONT.as_raw()))?,
+            mouse,
             look: interval(LOOK),
         };
-        TAKEN.store(true, Ordering::SeqCst);
-        enable_raw_mode()?;
-        execute!(stdout(), EnterAlternateScreen, Hide, Clear(ClearType::All))?;
+        take(mouse)?;
         thread::Builder::new().name("keys".to_owned()).spawn(move || read_keys(&sender, &enough))?;
         Ok(tty)
+    }
+
+    /// Takes the terminal as if it had never been taken; its modes are whoever's had it last.
+    fn take_again(&self) -> io::Result<()> {
+        restore();
+        take(self.mouse)
     }
 
     /// A canvas of the terminal's size.
@@ -145,6 +171,8 @@ impl World for Tty {
                 _ = self.hung_up.recv() => return Input::Gone,
                 _ = self.told_to_go.recv() => return Input::Gone,
                 _ = self.interrupted.recv() => return Input::Interrupt,
+                // Stopped by somebody else and continued: the shell has used the terminal in the meantime.
+                _ = self.continued.recv() => return if self.take_again().is_ok() { Input::Resize } else { Input::Gone },
                 _ = self.resized.recv() => return Input::Resize,
                 _ = self.look.tick() => if is_gone() { return Input::Gone },
             }
@@ -170,6 +198,26 @@ impl World for Tty {
     fn keep(&mut self, name: &str, text: &str) -> io::Result<PathBuf> {
         picture::keep(Path::new("."), name, text)
     }
+
+    async fn suspend(&mut self) -> io::Result<()> {
+        restore();
+        kill_process(getpid(), Signal::TSTP)?;
+        // The stop may come a moment later; what is drawn until then would be drawn over the shell.
+        let _ = timeout(STOP, self.continued.recv()).await;
+        self.take_again()
+    }
+}
+
+/// Sets everything that the screen needs of a terminal.
+fn take(mouse: bool) -> io::Result<()> {
+    TAKEN.store(true, Ordering::SeqCst);
+    enable_raw_mode()?;
+    execute!(stdout(), EnterAlternateScreen, Hide, Clear(ClearType::All))?;
+    if mouse {
+        MOUSED.store(true, Ordering::SeqCst);
+        execute!(stdout(), Print(MOUSE_ON))?;
+    }
+    Ok(())
 }
 
 /// The size to draw for: 0 means unknown, then `COLUMNS` and `LINES` count, then the usual.
@@ -214,10 +262,12 @@ fn pass_on(sender: &UnboundedSender<Input>) -> io::Result<usize> {
     let mut passed = 0;
     while event::poll(Duration::ZERO)? {
         passed += 1;
-        if let Event::Key(key) = event::read()?
-            && key.kind != KeyEventKind::Release
-            && sender.send(Input::Key(key)).is_err()
-        {
+        let input = match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => Some(Input::Key(key)),
+            Event::Mouse(event) => Mouse::of(event).map(Input::Mouse),
+            _ => None,
+        };
+        if input.is_some_and(|input| sender.send(input).is_err()) {
             break;
         }
     }

@@ -8,6 +8,7 @@ use crate::view::theme::Role;
 use crate::view::tui::look::{Brush, Signs};
 use crate::view::tui::pane::{Rows, View};
 use crate::view::tui::sight::Reach;
+use crate::view::tui::touch::Touch;
 use crate::vocab::moment::Moment;
 
 /// A piece of a line: a text, its role, and the columns that it has; 0 are as many as it needs.
@@ -161,11 +162,15 @@ impl List {
         // A text begins with its first line; of a list the chosen entry stands in the middle where there is more on both sides.
         let first = if self.detail.is_some() { chosen.saturating_sub(lines / 2) } else { chosen };
         let skipped = first.min(items.len().saturating_sub(lines));
+        let choices = self.choices(&items);
         for (y, (place, item)) in (inner.y..inner.bottom()).zip(items.iter().enumerate().skip(skipped)) {
             if self.detail.is_some() && place == chosen {
                 brush.ground(Rect::new(inner.x, y, inner.width, 1), Role::GroundSelect);
                 // The ground alone is no sign where there is no colour.
                 brush.sign(inner.x, y, room.signs.run, Role::Active);
+            }
+            if let (Some(_), Ok(choice)) = (self.detail, choices.binary_search(&place)) {
+                brush.touch(Rect::new(inner.x, y, inner.width, 1), Touch::Row(choice));
             }
             line(&item.line, (inner.x + 1, y), room.width, brush);
         }
