@@ -139,7 +139,7 @@ impl House {
         let mut watch = self.open(&["watch"]);
         watch.wait_for("rec ok");
         watch.send("\u{3}");
-        watch.wait_for("NOT PROVEN");
+        watch.wait_for("rec closed");
         watch.send("q");
         watch.ends_given_back(0);
         assert_eq!(self.wait_for_the_end(), Decision::NotProven);

@@ -19,7 +19,7 @@ use super::outlook::Outlook;
 use super::page;
 use super::pane::View;
 use super::picture;
-use super::screen::{Effect, Line, Screen};
+use super::screen::{Dialog, Effect, Line, Screen};
 use super::terminal::{Input, World};
 use super::themes::Themes;
 use super::touch::{Mouse, Touches};
@@ -222,8 +222,11 @@ impl Live {
             }
         }
         if open && self.state.verdict.is_some() {
-            // What was said of a session under way no longer holds.
+            // What was said of a session under way no longer holds, and what was asked is answered.
             self.screen.said = None;
+            if matches!(self.screen.dialog, Dialog::Leave | Dialog::StopRun) {
+                self.screen.dialog = Dialog::None;
+            }
         }
         self.screen.frozen.is_none() && (self.screen.ended || !self.screen.replay.is_catching_up(&self.state))
     }

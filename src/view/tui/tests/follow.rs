@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::super::How;
+use super::super::screen::Dialog;
 use super::super::terminal::{Input, World};
 use super::*;
 use crate::session::client::{Client, Heard};
@@ -249,4 +250,25 @@ fn findings_are_gone_to_in_the_order_of_their_onsets() {
     }
     assert_eq!(live.screen.cursor, onsets.iter().min().copied());
     assert!(text(&drawn(&mut live, (80, 24))).contains("COLLAPSE"));
+}
+
+#[test]
+fn a_question_that_the_end_answers_is_closed() {
+    let played = play(&story::ended("node07"), true, &[Input::Resize, press('q')]);
+    assert_eq!(played.how, How::Ended);
+    let mut story = story::ended("node07");
+    let last = story.records.pop().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let (mut client, sender, _asked) = client(&story, true);
+        let mut live = live(State::default(), "default", Glyphs::Braille);
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        let mut script = Script { inputs: [press('q'), Input::Gone].into(), titles: vec![], kept: vec![] };
+        live.follow(&mut terminal, &mut script, &mut client).await;
+        assert_eq!(live.screen.dialog, Dialog::Leave);
+        let mut script = Script { inputs: [Input::Gone].into(), titles: vec![], kept: vec![] };
+        sender.send(Heard::Record(Box::new(last))).await.unwrap();
+        live.follow(&mut terminal, &mut script, &mut client).await;
+        assert_eq!(live.screen.dialog, Dialog::None);
+    });
 }
