@@ -369,7 +369,7 @@ fn a_crooked_tree_is_reported_rule_by_rule() {
         (
             "session/reader.rs",
             "use tokio::fs;",
-            "session/reader.rs: `tokio` outside runner/, session/client.rs, view/tui/, verb/",
+            "session/reader.rs: `tokio` outside runner/, session/client.rs, session/replay.rs, view/tui/, verb/",
         ),
         ("agent/a.rs", "use io_uring::IoUring;", "agent/a.rs: `io_uring` outside agent/kernel/"),
         ("agent/a.rs", "fn f() { unsafe { g() } }", "agent/a.rs: `unsafe` outside agent/kernel/, agent/roof/loops.rs"),

@@ -10,9 +10,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::heard::Heard;
 use super::reader::Reader;
 use super::replay::{self, Pace};
-use crate::vocab::event::Record;
 use crate::vocab::line;
 use crate::vocab::order::Command;
 
@@ -20,19 +20,6 @@ use crate::vocab::order::Command;
 const WAITING: usize = 1024;
 /// How long a runner may take to hear the last command of a viewer that leaves.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-
-/// What a viewer hears.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Heard {
-    /// A record, in order.
-    Record(Box<Record>),
-    /// A line that is torn or damaged, and why; it is skipped and counted.
-    Damaged(String),
-    /// A replay begins again: what was heard before is to be forgotten.
-    Anew,
-    /// A replay has told everything; it may begin again.
-    End,
-}
 
 /// A session being watched. The stream of records ends when the runner is gone or the file is at its end.
 #[derive(Debug)]

@@ -4,6 +4,7 @@
 
 pub mod client;
 pub mod earlier;
+pub mod heard;
 pub mod journal;
 pub mod places;
 pub mod reader;

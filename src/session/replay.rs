@@ -8,7 +8,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, sleep};
 
-use super::client::Heard;
+use super::heard::Heard;
 use super::reader::{Item, Reader};
 use crate::vocab::moment::{Moment, Span};
 

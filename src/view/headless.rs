@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::{amended, words};
 use crate::analysis::amended::since;
 use crate::analysis::state::{RunState, State};
-use crate::session::client::Heard;
+use crate::session::heard::Heard;
 use crate::vocab::event::{Event, Opening, Record};
 use crate::vocab::figure::Roof;
 use crate::vocab::line;

@@ -24,7 +24,8 @@ use super::terminal::{Input, World};
 use super::themes::Themes;
 use super::touch::{Mouse, Touches};
 use crate::analysis::state::State;
-use crate::session::client::{Client, Heard};
+use crate::session::client::Client;
+use crate::session::heard::Heard;
 use crate::vocab::finding::Severity;
 
 /// The first frame waits so long for the first record, which is seldom later: an empty one would only flicker.

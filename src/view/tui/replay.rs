@@ -35,7 +35,7 @@ impl Replay {
     }
 
     /// Tells the rest at once.
-    pub(super) fn to_end(&mut self) {
+    pub(super) fn hurry(&mut self) {
         self.pace = Pace { speed: None, paused: false, ..self.pace };
     }
 
@@ -89,7 +89,7 @@ mod tests {
             replay.change_speed(false);
         }
         assert_eq!(replay.pace.speed, Some(0.25));
-        replay.to_end();
+        replay.hurry();
         assert_eq!((replay.pace.speed, replay.word(false)), (None, "replay".to_owned()));
     }
 }

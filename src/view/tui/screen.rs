@@ -214,7 +214,7 @@ impl Screen {
             Action::Next | Action::Previous | Action::Numbered => self.choose(action, pressed, state),
             Action::Current if !self.live && !self.ended => {
                 self.current();
-                self.replay.to_end();
+                self.replay.hurry();
                 return Effect::Pace(self.replay.pace);
             }
             Action::Current => self.current(),
