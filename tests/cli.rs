@@ -411,3 +411,23 @@ fn a_dumb_terminal_in_the_c_locale_gets_ascii() {
         assert_eq!(strange, None, "{arguments:?}: {}", String::from_utf8_lossy(&text));
     }
 }
+
+#[test]
+fn a_reference_that_no_check_names_is_for_the_screen_and_no_slip_of_the_pen() {
+    let place = Place::new();
+    place.session("first", &healthy(), &[]).finish(common::PATIENCE);
+    let first = place.path("first.jsonl").display().to_string();
+    let other = format!("other={first}");
+    let (shown, records) = place.session("shown", &healthy(), &["--reference", &other]).finish(common::PATIENCE);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    assert!(common::fold(&records).opening.unwrap().plan.references.contains_key("other"));
+    let judged = place.run(&["judge", &first, "--reference", &other]);
+    assert_eq!(judged.code, Some(3));
+    assert!(judged.err.ends_with("no check of this plan names `other`\n"), "{}", judged.err);
+    let held = "( of: \"r.mb_per_s\", at_least: OfReference(\"cloud\", 0.5) ),";
+    let (refused, _) = place
+        .session("refused", &plan(&[synthetic("r", "600 ms", "Level", "")], held), &["--reference", &other])
+        .finish(common::PATIENCE);
+    assert_eq!(refused.code, Some(3));
+    assert!(refused.err.ends_with("no check of this plan names `other`; there are `cloud`\n"), "{}", refused.err);
+}

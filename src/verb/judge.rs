@@ -51,7 +51,7 @@ pub(super) fn judge(session: &Path, asked: &Asked) -> Ended {
     if let Some(file) = &asked.limits {
         plan.checks.extend(limits::read(file, &figures(&plan, &recorded))?);
     }
-    reference::settle(&mut plan, &asked.references)?;
+    reference::settle(&mut plan, &asked.references, reference::For::Verdict)?;
     let state = if asked.redetect { found_anew(&mut records, &plan) } else { recorded.clone() };
     let verdict = verdict::judge_record(&plan, &state);
     let mut text = preface(&verdict);

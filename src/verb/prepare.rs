@@ -45,7 +45,7 @@ pub(super) struct Amending {
 /// What is meant, held against the nodes it is meant for; loads nothing.
 pub(super) async fn prepare(book: &Book, options: &RunOptions) -> Result<Prepared, String> {
     let mut plan = wish::plan(book, options)?;
-    reference::settle(&mut plan, &options.reference)?;
+    reference::settle(&mut plan, &options.reference, reference::For::Screen)?;
     let program = this_program()?.display().to_string();
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let names = if options.node.is_empty() { vec![host] } else { options.node.clone() };

@@ -1,5 +1,6 @@
 //! Machines that are known from a file: a session, or a baseline of several.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -55,20 +56,38 @@ pub(super) fn read(path: &Path) -> Result<Vec<Known>, String> {
     Ok(vec![Known { node: None, profile, findings: Vec::new(), doubt: None }])
 }
 
+/// What references are wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum For {
+    /// The verdict alone: one that no check names would be of no use.
+    Verdict,
+    /// The screen as well, which shows any where the plan names none.
+    Screen,
+}
+
+/// The references that a plan has or that its checks name.
+fn names(plan: &Plan) -> BTreeSet<String> {
+    let limits = plan.checks.iter().flat_map(|check| [&check.at_least, &check.at_most]).flatten();
+    let named = limits.filter_map(Limit::reference).map(str::to_owned);
+    named.chain(plan.references.keys().cloned()).collect()
+}
+
 /// Reads the references that a plan names, and those that were typed as `NAME=FILE`, into the plan: its record alone then gives the
 /// verdict again.
 ///
 /// # Errors
 /// One line that names the reference, and what is wrong with it.
-pub(super) fn settle(plan: &mut Plan, typed: &[String]) -> Result<(), String> {
+pub(super) fn settle(plan: &mut Plan, typed: &[String], wanted: For) -> Result<(), String> {
+    let known = names(plan);
     for text in typed {
         let (name, file) = text
             .split_once('=')
             .filter(|(name, _)| !name.is_empty())
             .ok_or_else(|| format!("--reference {text}: expected NAME=FILE"))?;
-        let asks = |limit: &Option<Limit>| limit.as_ref().and_then(Limit::reference) == Some(name);
-        if !plan.references.contains_key(name) && !plan.checks.iter().any(|c| asks(&c.at_least) || asks(&c.at_most)) {
-            return Err(format!("--reference {text}: no check of this plan names `{name}`"));
+        if !known.contains(name) && (wanted == For::Verdict || !known.is_empty()) {
+            let names = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let they = if known.is_empty() { String::new() } else { format!("; there are {names}") };
+            return Err(format!("--reference {text}: no check of this plan names `{name}`{they}"));
         }
         let profile = one(Path::new(file)).map_err(|why| format!("--reference {text}: {why}"))?;
         plan.references.insert(name.to_owned(), Reference::Known(Box::new(profile)));
