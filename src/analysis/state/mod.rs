@@ -164,8 +164,12 @@ impl State {
         self.lost = self.lost.saturating_add(n);
     }
 
-    /// Takes in a record's number alone, so that one which is left out on purpose is not counted as missing.
+    /// Takes in a record's number alone, so that one which is left out on purpose is not counted as missing. One that comes twice or
+    /// behind a later one was not written so, and what there was in its place is not known.
     pub(super) fn number(&mut self, record: &Record) {
+        if (1..=self.seq).contains(&record.seq) {
+            self.lose(1);
+        }
         if self.opening.is_some() {
             self.lose(record.seq.saturating_sub(self.seq).saturating_sub(1));
         }
