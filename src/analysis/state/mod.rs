@@ -85,7 +85,7 @@ pub struct State {
     pub now: Moment,
     /// The number of the latest record.
     pub seq: u64,
-    /// Records that are missing: damaged lines, and events that somebody had to drop.
+    /// Records that are missing or out of their order: damaged lines, lines that come twice, and events that somebody had to drop.
     pub lost: u64,
     /// The nodes by name.
     pub nodes: BTreeMap<NodeName, Node>,
