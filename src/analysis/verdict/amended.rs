@@ -64,8 +64,10 @@ pub(super) fn lines(plan: &Plan, state: &State) -> Vec<Line> {
     for (now, amends, before) in links(state) {
         lines.extend(now.nodes.keys().map(|node| same_node(node, now, amends, before)));
         if before.lost > 0 {
-            let why =
-                format!("{} records of {} are missing or out of their order, and what there was is not known", before.lost, amends.session);
+            let why = format!(
+                "{} records of {} are missing or out of their order, and what there was is not known",
+                before.lost, amends.session
+            );
             lines.push(super::gap(&why));
         }
     }
