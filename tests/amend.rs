@@ -154,6 +154,7 @@ fn what_cannot_be_amended_is_refused_in_one_line() {
         (&first, &root, &["--only", "s"], "--only s: there is no such run in the session; there are: r"),
         (&first, &root, &["--only", "r", &preset], "leave out the preset"),
         (&first, &root, &["--only", "r", "--set", "r.iterations=2"], "--set does not go with --amend"),
+        (&first, &root, &["--only", "r", "--limits", "l.csv"], "--limits does not go with --amend"),
         (&first, &stranger, &["--only", "r"], "this is another machine (serial number S1 before, S2 now)"),
         (&preset, &root, &["--only", "r"], "is no session"),
         (&damaged, &root, &["--only", "r"], "a record with damaged lines is not amended"),
@@ -176,6 +177,33 @@ fn what_cannot_be_amended_is_refused_in_one_line() {
     ));
     assert_eq!(again.code, Some(2), "{}{}", again.out, again.err);
     assert!(again.out.contains("that it is the same machine cannot be shown"), "{}", again.out);
+}
+
+#[test]
+fn one_of_a_group_is_not_repeated_without_the_load_beside_it() {
+    let place = Place::new();
+    let root = machine(&place, "S1");
+    let beside = |name: &str| synthetic(name, "200 ms", "Level", ", together: \"load\"");
+    let runs = [beside("one"), beside("two"), synthetic("alone", "200 ms", "Level", "")];
+    let session = place.session("first", &plan(&runs, ""), &["--root", &root]);
+    let first = session.file.display().to_string();
+    session.finish(PATIENCE);
+    let again = |only: &str, file: &str| {
+        let file = place.path(file).display().to_string();
+        place.run(&amend(&first, &root, &["--only", only, "--session", &file]))
+    };
+    let refused = again("alone,two", "a.jsonl");
+    assert_eq!(refused.code, Some(3), "{}{}", refused.out, refused.err);
+    assert!(
+        refused.err.contains("--only two: it goes together with one, and alone it would be another test")
+            && refused.err.contains("--only alone,two,one"),
+        "{}",
+        refused.err
+    );
+    for (only, file) in [("one,two", "b.jsonl"), ("alone", "c.jsonl")] {
+        let repeated = again(only, file);
+        assert_eq!(repeated.code, Some(0), "{only}: {}{}", repeated.out, repeated.err);
+    }
 }
 
 #[test]

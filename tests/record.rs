@@ -140,7 +140,9 @@ proptest! {
             sentence: "found".to_owned(),
         };
         let place = 1 + at.index(records.len());
-        let found = Record { seq: place as u64, at: with[place - 1].at, node: "a".into(), event: Event::Found(finding) };
+        let seq = with[place - 1].seq + 1;
+        let found = Record { seq, at: with[place - 1].at, node: "a".into(), event: Event::Found(finding) };
+        with[place..].iter_mut().for_each(|record| record.seq += 1);
         with.insert(place, found);
         let with = judge(&a_plan(), &fold(&with));
         prop_assert!(with.decision >= without.decision, "{:?} became {:?}", without.decision, with.decision);

@@ -390,7 +390,7 @@ mod tests {
         );
         one(
             &few(9, "statistic: Sustained"),
-            "checks[0].statistic: 9 iterations are too few for the last tenth of the first",
+            "checks[0].statistic: 9 iterations are too few for the sustained (last tenth by first)",
         );
         one(
             &few(1, "statistic: Spread, decide: Point"),

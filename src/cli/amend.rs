@@ -2,7 +2,7 @@
 
 use super::presets;
 use super::typed::RunOptions;
-use crate::vocab::plan::Plan;
+use crate::vocab::plan::{Plan, Run};
 
 /// The session's plan as it is to be repeated: its own, with the device that may be destroyed said anew, since that holds for one
 /// session and its serial number may be another one after a repair.
@@ -17,6 +17,7 @@ pub fn plan(plan: &Plan, preset: Option<&str>, options: &RunOptions) -> Result<P
         return Err(format!("{option} does not go with --amend: a run is repeated as the session's plan has it"));
     }
     presets::validate(plan).map_err(|why| format!("--amend: this build cannot do the session's plan: {why}"))?;
+    whole_groups(plan, &options.only)?;
     let mut plan = plan.clone();
     for name in &options.only {
         let names = plan.runs.iter().map(|run| run.name.to_string()).collect::<Vec<_>>().join(", ");
@@ -41,12 +42,32 @@ pub fn plan(plan: &Plan, preset: Option<&str>, options: &RunOptions) -> Result<P
     Ok(plan)
 }
 
+/// That of runs which go on at the same time all are repeated: the figure of one is that of the node under the others.
+fn whole_groups(plan: &Plan, only: &[String]) -> Result<(), String> {
+    let named = |run: &&Run| only.iter().any(|name| *name == *run.name.0);
+    for run in plan.runs.iter().filter(named) {
+        let Some(group) = &run.together else { continue };
+        let beside = |other: &&Run| other.together.as_ref() == Some(group) && !named(other);
+        let missing: Vec<&str> = plan.runs.iter().filter(beside).map(|other| &*other.name.0).collect();
+        if !missing.is_empty() {
+            let all = only.iter().map(String::as_str).chain(missing.iter().copied()).collect::<Vec<_>>().join(",");
+            return Err(format!(
+                "--only {name}: it goes together with {beside}, and alone it would be another test; repeat all of them: --only {all}",
+                name = run.name,
+                beside = missing.join(", "),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// The first option that would change the plan, or the nodes it is done on.
 fn own(options: &RunOptions) -> Option<&'static str> {
     let given = [
         ("--set", !options.set.is_empty()),
         ("--roof", !options.roof.is_empty()),
         ("--reference", !options.reference.is_empty()),
+        ("--limits", options.limits.is_some()),
         ("--node", !options.node.is_empty()),
         ("--target", !options.place.target.is_empty()),
         ("--reserve", options.place.reserve.is_some()),

@@ -1,6 +1,6 @@
 //! `shakedown judge`: the verdict on a session file, again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::{Ended, print, records, reference};
@@ -49,7 +49,10 @@ pub(super) fn judge(session: &Path, asked: &Asked) -> Ended {
         None => own,
     };
     if let Some(file) = &asked.limits {
-        plan.checks.extend(limits::read(file, &figures(&plan, &recorded))?);
+        let rows = limits::read(file, &figures(&plan, &recorded))?;
+        // Rows that the session was run with are its own already.
+        let own: BTreeSet<String> = plan.checks.iter().map(|check| format!("{check:?}")).collect();
+        plan.checks.extend(rows.into_iter().filter(|row| !own.contains(&format!("{row:?}"))));
     }
     reference::settle(&mut plan, &asked.references, reference::For::Verdict)?;
     let state = if asked.redetect { found_anew(&mut records, &plan) } else { recorded.clone() };

@@ -202,16 +202,17 @@ pub fn lines(verdict: &Verdict, name_nodes: bool, word: &str) -> String {
         let node = if name_nodes { format!("{:<8} ", neutral(&line.node)) } else { String::new() };
         let margin = if line.margin.is_empty() { String::new() } else { format!(" (margin {})", line.margin) };
         let detail = if line.detail.is_empty() { String::new() } else { format!(", {}", neutral(&line.detail)) };
+        let measured = if line.measured.is_empty() { String::new() } else { format!(": {}", neutral(&line.measured)) };
         let limit = if line.limit.is_empty() { String::new() } else { format!(" {}", neutral(&line.limit)) };
         let _ = writeln!(
             text,
-            "{mark} {:<10} {node}{:<26} {}{limit}: {}{detail}{margin}",
+            "{mark} {:<10} {node}{:<26} {}{limit}{measured}{detail}{margin}",
             line.word(),
             neutral(&line.of),
             neutral(&line.comparison),
-            neutral(&line.measured),
         );
-        if line.decision != Decision::Pass || !line.limit.is_empty() {
+        let asks = line.decision != Decision::Pass || line.told || !line.limit.is_empty();
+        if asks && !line.reason.is_empty() {
             let _ = writeln!(text, "             {}", neutral(&line.reason));
         }
     }

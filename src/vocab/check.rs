@@ -195,8 +195,8 @@ impl fmt::Display for Statistic {
             Self::Quantile(q) => write!(f, "{} % quantile", (q * 1e4).round() / 1e2),
             Self::Spread => f.write_str("spread"),
             Self::RobustSpread => f.write_str("robust spread"),
-            Self::Sustained => f.write_str("last tenth of the first"),
-            Self::Burst => f.write_str("largest of the last tenth"),
+            Self::Sustained => f.write_str("sustained (last tenth by first)"),
+            Self::Burst => f.write_str("burst (largest by last tenth)"),
         }
     }
 }

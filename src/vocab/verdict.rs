@@ -1,5 +1,6 @@
 //! The three-valued end of a session. What was not measured has not passed.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -107,12 +108,23 @@ impl Line {
         }
     }
 
+    /// The node and the run that it is about the figures of; none where it is about what the node is.
+    fn measures(&self) -> Option<(&str, &str)> {
+        let run = self.of.split('.').next().unwrap_or_default();
+        (run != "inventory").then_some((self.node.as_str(), run))
+    }
+
     /// Its decision in words; in brackets where the verdict does not depend on it.
     #[must_use]
     pub fn word(&self) -> String {
         if self.told { format!("({})", self.decision) } else { self.decision.to_string() }
     }
 }
+
+/// What a line is of that is about every run's figures together.
+pub const EVERY: &str = "every run";
+/// What lines are of that bear on all figures.
+const ALL: [&str; 3] = ["record", "node", "hardware"];
 
 /// The verdict of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -139,7 +151,8 @@ impl Verdict {
         }
     }
 
-    /// The classes of use in the order of their checks, and what each came to: its own lines, and those that are of all.
+    /// The classes of use in the order of their checks, and what each came to: its own lines, those of the runs that these are about, and
+    /// what bears on every figure (the record, the node, its hardware).
     #[must_use]
     pub fn sections(&self) -> Vec<(&str, Decision)> {
         let mut names: Vec<&str> = Vec::new();
@@ -149,8 +162,16 @@ impl Verdict {
             }
         }
         let worst = |name: &str| {
-            let own = self.lines.iter().filter(|line| !line.told && line.section == name);
-            own.map(|line| line.decision).max().unwrap_or(Decision::NotProven)
+            let own = || self.lines.iter().filter(|line| !line.told && line.section == name);
+            let Some(worst) = own().map(|line| line.decision).max() else { return Decision::NotProven };
+            let figures: BTreeSet<(&str, &str)> = own().filter_map(Line::measures).collect();
+            let bears = |line: &&Line| {
+                let of = (line.node.as_str(), line.of.as_str());
+                let every = !of.1.contains('.') && figures.contains(&(of.0, EVERY));
+                !line.told && line.section.is_empty() && (ALL.contains(&of.1) || every || figures.contains(&of))
+            };
+            let beside = self.lines.iter().filter(bears).map(|line| line.decision);
+            if figures.is_empty() { worst } else { beside.fold(worst, Decision::max) }
         };
         names.into_iter().map(|name| (name, worst(name))).collect()
     }
@@ -162,6 +183,41 @@ impl Verdict {
             Decision::Pass => 0,
             Decision::Fail => 1,
             Decision::NotProven => 2,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(of: &str, section: &str, decision: Decision) -> Line {
+        Line { decision, section: section.to_owned(), ..Line::open("n", of) }
+    }
+
+    #[test]
+    fn a_class_of_use_is_no_better_than_its_runs_and_its_node() {
+        use Decision::{Fail, NotProven, Pass};
+        let of = |beside: &[Line]| {
+            let own = [
+                line("a.f", "one", Pass),
+                line("b.f", "two", Pass),
+                line("every run.f", "three", Pass),
+                line("inventory.cpu", "ordered", Pass),
+                Line { told: true, ..line("a.f", "asked", Pass) },
+            ];
+            let lines = own.iter().chain(beside).cloned().collect();
+            let verdict = Verdict { decision: Pass, smoke: false, lines, preface: vec![] };
+            verdict.sections().into_iter().map(|(_, decision)| decision).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[]), [Pass, Pass, Pass, Pass, NotProven]);
+        assert_eq!(of(&[line("a", "", NotProven)]), [NotProven, Pass, NotProven, Pass, NotProven], "its run");
+        assert_eq!(of(&[line("b", "", Fail), line("b.g", "", Fail)]), [Pass, Fail, Fail, Pass, NotProven]);
+        assert_eq!(of(&[line("b.g", "", Fail)]), [Pass, Pass, Pass, Pass, NotProven], "another figure");
+        assert_eq!(of(&[Line { told: true, ..line("a", "", Fail) }]), of(&[]), "an earlier attempt");
+        for of_all in ["record", "node", "hardware"] {
+            let all = [NotProven, NotProven, NotProven, Pass, NotProven];
+            assert_eq!(of(&[Line { node: "n".into(), ..line(of_all, "", NotProven) }]), all, "{of_all}");
         }
     }
 }

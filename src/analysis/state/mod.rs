@@ -85,7 +85,7 @@ pub struct State {
     pub now: Moment,
     /// The number of the latest record.
     pub seq: u64,
-    /// Records that are missing: damaged lines, and events that somebody had to drop.
+    /// Records that are missing or out of their order: damaged lines, lines that come twice, and events that somebody had to drop.
     pub lost: u64,
     /// The nodes by name.
     pub nodes: BTreeMap<NodeName, Node>,
@@ -164,8 +164,12 @@ impl State {
         self.lost = self.lost.saturating_add(n);
     }
 
-    /// Takes in a record's number alone, so that one which is left out on purpose is not counted as missing.
+    /// Takes in a record's number alone, so that one which is left out on purpose is not counted as missing. One that comes twice or
+    /// behind a later one was not written so, and what there was in its place is not known.
     pub(super) fn number(&mut self, record: &Record) {
+        if (1..=self.seq).contains(&record.seq) {
+            self.lose(1);
+        }
         if self.opening.is_some() {
             self.lose(record.seq.saturating_sub(self.seq).saturating_sub(1));
         }

@@ -64,8 +64,10 @@ pub(super) fn lines(plan: &Plan, state: &State) -> Vec<Line> {
     for (now, amends, before) in links(state) {
         lines.extend(now.nodes.keys().map(|node| same_node(node, now, amends, before)));
         if before.lost > 0 {
-            let why =
-                format!("{} records of {} are missing, and what they held is not known", before.lost, amends.session);
+            let why = format!(
+                "{} records of {} are missing or out of their order, and what there was is not known",
+                before.lost, amends.session
+            );
             lines.push(super::gap(&why));
         }
     }
@@ -355,6 +357,56 @@ mod tests {
         assert!(verdict.lines.iter().any(|line| line.of == "a" && line.comparison.ends_with("in first")));
         assert_eq!(third.state().sessions().map(State::name).collect::<Vec<_>>(), ["third", "second", "first"]);
         assert_eq!(crate::analysis::detect::redetect(&third.records).sessions().count(), 3);
+    }
+
+    /// A session that was amended twice and held in the end, and one that fails in a run that nobody repeated.
+    fn long() -> [Told; 2] {
+        let again = |value: f64| {
+            let second =
+                Told::session("second", serial(), Some((&first(), &["a"]))).run("a", Some(value), Outcome::Sound);
+            second.close()
+        };
+        let second = again(70.0);
+        let third = Told::session("third", serial(), Some((&second, &["b"]))).run("b", Some(80.0), Outcome::Sound);
+        [third.close(), again(99.0)]
+    }
+
+    #[test]
+    fn a_record_of_which_less_is_there_is_never_a_pass() {
+        let [held, failed] = long();
+        let decision = |records: &[Record]| {
+            let mut state = State::default();
+            records.iter().for_each(|record| state.apply(record));
+            judge_record(&plan(), &state).decision
+        };
+        assert_eq!((decision(&held.records), decision(&failed.records)), (Decision::Pass, Decision::Fail));
+        for told in [&held, &failed] {
+            for end in 0..told.records.len() {
+                assert_ne!(decision(&told.records[..end]), Decision::Pass, "cut before record {}", end + 1);
+                let mut without = told.records.clone();
+                without.remove(end);
+                assert_ne!(decision(&without), Decision::Pass, "without record {}", end + 1);
+            }
+        }
+        for at in 1..held.records.len() {
+            let mut twice = held.records.clone();
+            twice.insert(at, held.records[at - 1].clone());
+            assert_ne!(decision(&twice), Decision::Pass, "record {at} twice");
+            let mut swapped = held.records.clone();
+            swapped.swap(at - 1, at);
+            assert_ne!(decision(&swapped), Decision::Pass, "records {at} and {} swapped", at + 1);
+        }
+    }
+
+    #[test]
+    fn what_is_not_repeated_fails_as_before_whatever_else_is() {
+        for outcome in [Outcome::Sound, Outcome::Stopped, Outcome::Broken("killed".to_owned()), Outcome::Stuck] {
+            for value in [None, Some(1.0), Some(1e9)] {
+                let again =
+                    Told::session("second", serial(), Some((&first(), &["a"]))).run("a", value, outcome.clone());
+                assert_eq!(again.verdict().decision, Decision::Fail, "{outcome:?} {value:?}");
+            }
+        }
     }
 
     #[test]

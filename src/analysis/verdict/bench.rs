@@ -11,7 +11,7 @@ use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::name::NodeName;
 use crate::vocab::plan::Plan;
 use crate::vocab::unit::Unit;
-use crate::vocab::verdict::{Decision, Line, Numbers};
+use crate::vocab::verdict::{Decision, EVERY, Line, Numbers};
 
 /// Figures that mean the same whether a cache or the load generator was measured.
 const HOLD: [&str; 4] = ["steal_percent", "generator_cpu_percent", "generator_wait_percent", "cpu_us_per_io"];
@@ -59,7 +59,7 @@ impl Bench<'_> {
             reason: clause.into_iter().chain(why).collect::<Vec<_>>().join(": "),
             section: self.check.section.clone(),
             told: self.check.missed == Missed::Told,
-            ..Line::open(&self.node.0, &self.check.of.replacen('*', "every run", 1))
+            ..Line::open(&self.node.0, &self.check.of.replacen('*', EVERY, 1))
         }
     }
 
@@ -131,6 +131,9 @@ impl Bench<'_> {
         line.margin = margin(side.good(compared.measured, bound.value.value), bound.value.value);
         line.detail = detail(&compared, bound, terms);
         line.numbers = Some(numbers(&compared, (bound, side), measured.unit));
+        if bound.divisor.is_none() {
+            line.measured = terms.print_beside(compared.measured, bound.value.value);
+        }
         let mut reasons = vec![line.reason.clone()];
         if let Some(number) = decide::number(self.check.statistic, side, &measured.values)
             && let Some(rounded) = terms.rounded(number)
@@ -334,5 +337,12 @@ fn numbers(compared: &Compared, (bound, side): (&Bound, Side), unit: Unit) -> Nu
 
 /// How far on the good side, in percent of the limit; a limit of nothing has no percentage.
 fn margin(good: f64, limit: f64) -> String {
-    if limit == 0.0 { String::new() } else { format!("{:+.1} %", 100.0 * good / limit.abs()) }
+    let percent = 100.0 * good / limit.abs();
+    match percent.abs() {
+        size if !size.is_finite() => String::new(),
+        size if size > 0.0 && size < 1e-9 || size >= 1e6 => format!("{percent:+.0e} %"),
+        // As many decimals as it takes to be something, so that what misses by little is not said to miss by nothing.
+        size if size > 0.0 && size < 0.05 => format!("{percent:+.*} %", (-size.log10()).ceil() as usize),
+        _ => format!("{percent:+.1} %"),
+    }
 }

@@ -49,26 +49,27 @@ pub(super) fn resolve(
     runs: &[&RunState],
     figure: &str,
 ) -> Result<Bound, String> {
-    match limit {
-        Limit::Absolute(quantity) => Ok(Bound {
+    let bound = match limit {
+        Limit::Absolute(quantity) => Bound {
             value: *quantity,
             half: 0.0,
             text: short(*quantity),
             divisor: None,
             whole: None,
             differences: Differences::default(),
-        }),
-        Limit::OfRoof(share, basis) => Ok(of_roof(*share, &one_roof((plan, check), runs, figure, *basis)?)),
+        },
+        Limit::OfRoof(share, basis) => of_roof(*share, &one_roof((plan, check), runs, figure, *basis)?),
         Limit::OfReference(name, share) => {
             let other = Other::find((plan, check, state), name, side, runs, figure)?;
-            Ok(other.as_it_stands(*share))
+            other.as_it_stands(*share)
         }
         Limit::OfReferenceNormalised(name, share) => {
             let other = Other::find((plan, check, state), name, side, runs, figure)?;
             let own = one_roof((plan, check), runs, figure, Basis::Nominal)?;
-            other.normalised(*share, &own)
+            other.normalised(*share, &own)?
         }
-    }
+    };
+    if bound.value.value.is_finite() { Ok(bound) } else { Err("the limit is not a finite number".to_owned()) }
 }
 
 /// `75 %`, `0.1 %`: a share as it was typed.

@@ -37,7 +37,10 @@ pub fn judge(plan: &Plan, state: &State) -> Verdict {
         lines.extend(missing.map(|run| soundness(&RunState::new(run, node))));
     }
     if state.lost > 0 {
-        lines.push(gap(&format!("{} records are missing, and what they held is not known", state.lost)));
+        lines.push(gap(&format!(
+            "{} records are missing or out of their order, and what there was is not known",
+            state.lost
+        )));
     }
     for node in state.nodes.keys() {
         lines.extend(plan.checks.iter().flat_map(|check| Bench { plan, state, node, check }.lines()));

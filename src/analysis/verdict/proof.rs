@@ -190,3 +190,36 @@ fn a_finding_against_the_node_never_makes_a_verdict_better() {
         }
     }
 }
+
+#[test]
+fn more_limits_never_make_a_verdict_better_and_their_order_does_not_matter() {
+    for mean in [90.0, 100.2, 110.0] {
+        for seed in 0..40_u64 {
+            let mut plan = checked(100.0, Decide::Interval);
+            let state = session(&plan, &[("cpu-float", "gflops", Unit::Gflops, around(mean, 20))]);
+            let mut last = judge(&plan, &state).decision;
+            for step in noisy(seed, 6) {
+                let limit = Limit::Absolute(Quantity::new(100.0 + 8.0 * step, Unit::Gflops));
+                let mut check = Check { decide: Some(Decide::Point), ..Check::new("cpu-float.gflops") };
+                *(if step > 0.5 { &mut check.at_most } else { &mut check.at_least }) = Some(limit);
+                plan.checks.push(check);
+                let now = judge(&plan, &state).decision;
+                assert!(now >= last, "{mean} {seed}: {last} to {now}");
+                last = now;
+                plan.checks.rotate_left(1);
+                assert_eq!(judge(&plan, &state).decision, last);
+                plan.checks.reverse();
+                assert_eq!(judge(&plan, &state).decision, last);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_share_that_comes_to_no_finite_number_is_no_limit() {
+    let mut plan = checked(100.0, Decide::Point);
+    plan.roofs.insert("cpu".to_owned(), Quantity::new(1e10, Unit::Gflops));
+    let limit = Some(Limit::OfRoof(1e300, crate::vocab::check::Basis::Nominal));
+    plan.checks = vec![Check { at_most: limit, decide: Some(Decide::Point), ..Check::new("cpu-float.gflops") }];
+    assert_eq!(decision(&plan, around(100.0, 20)), Decision::NotProven);
+}

@@ -2,7 +2,7 @@
 
 use crate::vocab::check::{Check, Clause, Step};
 use crate::vocab::spelling::plain;
-use crate::vocab::unit::{Quantity, Unit, short, significant};
+use crate::vocab::unit::{Quantity, Unit, printed_in, short, significant};
 
 /// The terms of one comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,9 +48,26 @@ impl Terms {
         }
     }
 
+    /// The same beside its limit: with the fewest digits, from three on, that leave more than half of what lies between the two.
+    pub(super) fn print_beside(&self, value: f64, limit: f64) -> String {
+        let (worth, word) = self.spelt.map_or_else(|| printed_in(self.unit, value), |(word, _)| (1.0, word));
+        let as_decided = |shown: f64| (shown * worth - value).abs() <= 0.5 * (value - limit).abs();
+        let three = || significant(value / worth).parse().is_ok_and(as_decided);
+        if self.rounding.is_some() || three() {
+            return self.print(value);
+        }
+        let digits = |count: usize| format!("{:.*e}", count - 1, value / worth).parse::<f64>().ok();
+        let number = (4..=12).filter_map(digits).find(|shown| as_decided(*shown));
+        number.map_or_else(|| self.print(value), |number| with(&number.to_string(), word))
+    }
+
     /// A limit of the record's unit in the contract's own, with every digit that the contract prints; none where it has no unit.
     pub(super) fn print_limit(&self, value: f64) -> Option<String> {
-        self.spelt.map(|(word, _)| with(&self.convert(value).to_string(), word))
+        let digits = |number: f64| {
+            let readable = number == 0.0 || (1e-9..1e15).contains(&number.abs());
+            if readable { number.to_string() } else { format!("{number:e}") }
+        };
+        self.spelt.map(|(word, _)| with(&digits(self.convert(value)), word))
     }
 
     /// That a number was rounded, from what and how.
@@ -133,6 +150,30 @@ mod tests {
                 assert_eq!((line.decision, line.limit), (Decision::Pass, format!("{limit} {unit}")));
             }
         }
+    }
+
+    #[test]
+    fn what_misses_by_little_reads_as_a_miss() {
+        let read = |value: f64, limit: f64, unit: &str| {
+            let line = judged(&[value], (limit, unit), None, Statistic::Mean);
+            (line.decision, line.measured, line.margin)
+        };
+        let says = |decision, measured: &str, margin: &str| (decision, measured.to_owned(), margin.to_owned());
+        assert_eq!(read(100.448_367, 100.4489, "MB/s"), says(Decision::Fail, "100.4484 MB/s", "-0.0005 %"));
+        assert_eq!(read(99.999_9, 100.0, "MB/s"), says(Decision::Fail, "99.9999 MB/s", "-0.0001 %"));
+        assert_eq!(read(100.1, 100.0, "MB/s"), says(Decision::Pass, "100.1 MB/s", "+0.1 %"));
+        assert_eq!(read(100.0, 100.0, "MB/s"), says(Decision::Pass, "100 MB/s", "+0.0 %"));
+        assert_eq!(read(104.3, 100.0, "MB/s"), says(Decision::Pass, "104 MB/s", "+4.3 %"));
+        assert_eq!(read(100.0, 1e-300, "MB/s").2, "+1e304 %");
+        let huge = judged(&[100.0], (1e300, "MB/s"), None, Statistic::Mean);
+        assert_eq!((huge.limit.as_str(), huge.margin.as_str()), ("1e300 MB/s", "-100.0 %"));
+    }
+
+    #[test]
+    fn a_half_is_rounded_up_as_the_contract_reads_it() {
+        let of = |value: f64| judged(&[value], (74.77, "MB/s"), Some(0.01), Statistic::Mean);
+        assert_eq!((of(74.765).decision, of(74.765).measured.as_str()), (Decision::Pass, "74.77 MB/s"));
+        assert_eq!((of(74.764_999_9).decision, of(74.764_999_9).measured.as_str()), (Decision::Fail, "74.76 MB/s"));
     }
 
     #[test]

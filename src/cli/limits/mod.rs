@@ -34,19 +34,21 @@ pub fn read(path: &Path, known: &BTreeMap<String, Unit>) -> Result<Vec<Check>, S
 /// As [`read`].
 pub fn parse(name: &str, from: impl BufRead, known: &BTreeMap<String, Unit>) -> Result<Vec<Check>, String> {
     let mut sheet = Sheet::open(name, from)?;
-    let (separator, mut said) = (sheet.separator, Vec::new());
+    let (separator, mut checks, mut before) = (sheet.separator, Vec::new(), Before::default());
     while let Some(row) = sheet.row()? {
-        let next = limit(&row, separator, known)?;
-        agrees(&row, &next, &said)?;
-        said.push(next);
+        for said in limit(&row, separator, known)?.of_each_run(known) {
+            before.agrees(&row, &said)?;
+            checks.push(said.check);
+        }
     }
-    if said.is_empty() {
+    if checks.is_empty() {
         return Err(format!("{name}:1:1: there is a header and no limit below it"));
     }
-    Ok(said.into_iter().map(|said| said.check).collect())
+    Ok(checks)
 }
 
 /// A check, and how its row puts it.
+#[derive(Clone)]
 struct Said {
     check: Check,
     side: Side,
@@ -60,8 +62,19 @@ impl Said {
         self.check.clause.as_ref().map_or("", |clause| &clause.name)
     }
 
-    fn limit(&self) -> Option<&Limit> {
-        self.check.at_least.as_ref().or(self.check.at_most.as_ref())
+    /// The number that is the limit, where it is no share of something else.
+    fn fixed(&self) -> Option<f64> {
+        match self.check.at_least.as_ref().or(self.check.at_most.as_ref()) {
+            Some(Limit::Absolute(quantity)) => Some(quantity.value),
+            _ => None,
+        }
+    }
+
+    /// A row about every run holds of each by itself: a mean over all would let many good figures stand for a bad one.
+    fn of_each_run(self, known: &BTreeMap<String, Unit>) -> Vec<Self> {
+        let Some(figure) = self.check.of.strip_prefix("*.") else { return vec![self] };
+        let named = known.keys().filter(|name| name.split_once('.').is_some_and(|(_, own)| own == figure));
+        named.map(|of| Self { check: Check { of: of.clone(), ..self.check.clone() }, ..self.clone() }).collect()
     }
 }
 
@@ -107,35 +120,39 @@ fn limit(row: &Row<'_>, separator: char, known: &BTreeMap<String, Unit>) -> Resu
     Ok(Said { check, side, words: format!("{word} {}", words.trim()), line: row.line })
 }
 
-/// Whether a row goes together with those before it.
-fn agrees(row: &Row<'_>, next: &Said, before: &[Said]) -> Result<(), String> {
-    let same = |said: &&Said| said.check.of == next.check.of && said.check.statistic == next.check.statistic;
-    let fixed = |said: &Said| match said.limit() {
-        Some(Limit::Absolute(quantity)) => Some(quantity.value),
-        _ => None,
-    };
-    for said in before.iter().filter(same) {
-        if said.side == next.side && said.clause() == next.clause() {
-            return Err(row.fault(
-                "limit",
-                &format!(
-                    "clause {} says `{}` of {} in line {} already; here `{}`",
-                    next.clause(),
-                    said.words,
-                    next.check.of,
-                    said.line,
-                    next.words
-                ),
-            ));
-        }
-        let (least, most) = if next.side == Side::AtLeast { (next, said) } else { (said, next) };
-        if said.side != next.side
-            && let (Some(low), Some(high)) = (fixed(least), fixed(most))
-            && low > high
-        {
-            let what = format!("`{}`, and line {} says `{}`; no figure is both", next.words, said.line, said.words);
+/// What the rows before have said.
+#[derive(Default)]
+struct Before {
+    /// By figure, statistic, side and clause: in which words and line.
+    clauses: BTreeMap<(String, String, Side, String), (String, u64)>,
+    /// By figure, statistic and side: the strictest fixed limit, and in which words and line.
+    strictest: BTreeMap<(String, String, Side), (f64, String, u64)>,
+}
+
+impl Before {
+    /// Whether a row goes together with those before it, and then keeps it.
+    fn agrees(&mut self, row: &Row<'_>, next: &Said) -> Result<(), String> {
+        let (of, statistic) = (next.check.of.clone(), format!("{:?}", next.check.statistic));
+        let clause = (of.clone(), statistic.clone(), next.side, next.clause().to_owned());
+        if let Some((words, line)) = self.clauses.insert(clause, (next.words.clone(), next.line)) {
+            let what = format!(
+                "clause {} says `{words}` of {of} in line {line} already; here `{}`",
+                next.clause(),
+                next.words
+            );
             return Err(row.fault("limit", &what));
         }
+        let Some(value) = next.fixed() else { return Ok(()) };
+        let other = self.strictest.get(&(of.clone(), statistic.clone(), next.side.other()));
+        if let Some((_, words, line)) = other.filter(|(other, ..)| next.side.stricter(value, *other)) {
+            let what = format!("`{}`, and line {line} says `{words}`; no figure is both", next.words);
+            return Err(row.fault("limit", &what));
+        }
+        let strictest = self.strictest.entry((of, statistic, next.side));
+        let strictest = strictest.or_insert_with(|| (value, next.words.clone(), next.line));
+        if next.side.stricter(value, strictest.0) {
+            *strictest = (value, next.words.clone(), next.line);
+        }
+        Ok(())
     }
-    Ok(())
 }

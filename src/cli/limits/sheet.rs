@@ -134,15 +134,17 @@ impl Row<'_> {
 
     fn cell(&self, range: Range<usize>) -> String {
         let quoted = self.text[..range.start].ends_with('"');
-        let text = self.text[range].trim();
-        if quoted { text.replace("\"\"", "\"") } else { text.to_owned() }
+        // A line break within a cell is one of the spreadsheet's layout.
+        let text =
+            self.text[range].lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+        if quoted { text.replace("\"\"", "\"") } else { text }
     }
 
     fn fault_at(&self, at: usize, what: &str) -> String {
         let before = &self.text[..at];
         let line = self.line + before.matches('\n').count() as u64;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-        neutral(&format!("{}:{line}:{column}: {what}", self.name))
+        neutral(&format!("{}:{line}:{column}: {}", self.name, middle_left_out(what)))
     }
 
     /// Whether its cells are those of the header, in characters that mean what they look like.
@@ -213,6 +215,18 @@ fn columns(row: &Row<'_>) -> Result<Vec<String>, String> {
     }
     let what = if missing.len() == 1 { "this column is" } else { "these columns are" };
     Err(row.fault_at(row.text.len(), &format!("{what} missing: {}", missing.join(", "))))
+}
+
+/// A message that repeats a cell of any length, as one that is read.
+fn middle_left_out(what: &str) -> String {
+    const FRONT: usize = 1200;
+    const BACK: usize = 100;
+    let length = what.chars().count();
+    if length <= FRONT + BACK + 5 {
+        return what.to_owned();
+    }
+    let (front, back) = (what.chars().take(FRONT), what.chars().skip(length - BACK));
+    front.chain(" ... ".chars()).chain(back).collect()
 }
 
 /// A fault of a line, at its beginning.

@@ -125,6 +125,50 @@ fn what_is_no_utf_8_text_is_one_line() {
     assert_eq!(chinese.section, "实时计算，一", "free text is the contract's own");
 }
 
+#[test]
+fn a_row_about_every_run_is_one_of_each() {
+    let text = format!("{HEADER}\n4,*.steal_percent,mean,at most,2,%,,,,,,\n");
+    let checks = read(text.as_bytes()).unwrap();
+    let of: Vec<&str> = checks.iter().map(|check| check.of.as_str()).collect();
+    assert_eq!(of, ["cpu.steal_percent", "disk.steal_percent"]);
+    let own = read(format!("{text}4,cpu.steal_percent,mean,at most,3,%,,,,,,\n").as_bytes()).unwrap_err();
+    assert!(own.contains("clause 4 says `at most 2 %` of cpu.steal_percent in line 2 already"), "{own}");
+}
+
+#[test]
+fn a_limit_is_a_number_that_something_can_be_compared_with() {
+    let limit =
+        |typed: &str| row(&format!("1,disk.mb_per_s,mean,>=,{typed},,,,,,")).map(|check| at_least(&check).value);
+    for typed in ["1e308,GB/s", "1e-320,MB/s", "1e-307,kB/s"] {
+        let error = limit(typed).unwrap_err();
+        assert!(error.starts_with("dir/l.csv:2:25: limit: ") && error.contains("too large or too small"), "{error}");
+    }
+    assert_eq!((limit("0,GB/s"), limit("1e300,MB/s")), (Ok(0.0), Ok(1e300)));
+}
+
+#[test]
+fn a_line_break_in_a_cell_is_a_blank() {
+    let check = row("\"4\r\n .2\",disk.mb_per_s,mean,\"at\nleast\",1,MB/s,,,\"a\n\nb\",,,").unwrap();
+    assert_eq!((check.clause.unwrap().name.as_str(), check.section.as_str()), ("4 .2", "a b"));
+}
+
+#[test]
+fn a_message_does_not_repeat_a_cell_without_end() {
+    let error = row(&format!("1,disk.mb_per_s,mean,>=,{}x,MB/s,,,,,,", "9".repeat(100_000))).unwrap_err();
+    assert!(error.len() < 2000 && error.ends_with("9x` is no number"), "{error}");
+}
+
+#[test]
+fn the_strictest_limits_of_many_are_held_against_each_other() {
+    let rows = |rows: &[&str]| {
+        let rows = rows.iter().enumerate().map(|(i, row)| format!("{i},disk.mb_per_s,mean,{row},MB/s,,,,,,\n"));
+        read(format!("{HEADER}\n{}", rows.collect::<String>()).as_bytes()).map(|checks| checks.len())
+    };
+    assert_eq!(rows(&["at least,10", "at most,50", "at least,50", "at most,60"]), Ok(4));
+    let error = rows(&["at least,10", "at least,40", "at least,20", "at most,50", "at most,30"]).unwrap_err();
+    assert!(error.starts_with("dir/l.csv:6:") && error.contains("line 3 says `at least 40 MB/s`"), "{error}");
+}
+
 mod properties {
     use proptest::prelude::*;
 

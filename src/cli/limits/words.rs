@@ -7,10 +7,27 @@ use crate::vocab::spelling::{Spelling, plain};
 use crate::vocab::unit::{Quantity, Unit};
 
 /// On which side of a limit the good values are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Side {
     AtLeast,
     AtMost,
+}
+
+impl Side {
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::AtLeast => Self::AtMost,
+            Self::AtMost => Self::AtLeast,
+        }
+    }
+
+    /// Whether a limit on this side asks for more than another number does.
+    pub(super) fn stricter(self, limit: f64, than: f64) -> bool {
+        match self {
+            Self::AtLeast => limit > than,
+            Self::AtMost => limit < than,
+        }
+    }
 }
 
 /// Of these the one that a misspelt word is nearest to, if any is near: a third of its letters may be wrong.
@@ -116,7 +133,11 @@ pub(super) fn limit(
     let word = if text.contains('%') { "%" } else { unit };
     let spelling: Spelling = word.parse().map_err(|why: String| ("unit", unknown_unit(word, &why)))?;
     let worth = spelling.worth(counts).ok_or_else(|| ("unit", other_dimension(spelling, figure, counts)))?;
-    let value = if worth == 1.0 { value } else { plain(value * worth) };
+    let typed = value;
+    let value = if worth == 1.0 { typed } else { plain(typed * worth) };
+    if !(value.is_normal() || (value, typed) == (0.0, 0.0)) {
+        return Err(("limit", format!("`{first} {word}` is too large or too small to be compared with anything")));
+    }
     Ok(Read::Fixed(spelling, Quantity::new(value, counts)))
 }
 

@@ -202,7 +202,11 @@ fn memory(page: &mut Page<'_>, ordered: &Memory, node: &Inventory) {
 /// Memory by what the kernel manages, which is less than what is fitted.
 fn by_the_kernel(managed: u64, total: u64, why: &str) -> (Decision, String) {
     let less = 1.0 - managed as f64 / total as f64;
-    let share = format!("what the kernel manages, {:.1} % less than was ordered", (less * 100.0).max(0.0));
+    let share = if less > 0.0 {
+        format!("what the kernel manages, {:.1} % less than was ordered", less * 100.0)
+    } else {
+        return (Decision::Pass, format!("what the kernel manages, no less than was ordered (of the modules: {why})"));
+    };
     if less <= KERNELS_SHARE {
         (Decision::Pass, format!("{share}; up to 3 % are its own and the firmware's (of the modules: {why})"))
     } else if less <= NO_KERNELS_SHARE {
