@@ -13,16 +13,17 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until};
 
 use super::How;
-use super::layout;
 use super::look::{Brush, Look};
 use super::outlook::Outlook;
 use super::page;
 use super::pane::View;
 use super::picture;
 use super::screen::{Dialog, Effect, Line, Screen};
+use super::sight::Reach;
 use super::terminal::{Input, World};
 use super::themes::Themes;
 use super::touch::{Mouse, Touches};
+use super::{dialog, layout};
 use crate::analysis::state::State;
 use crate::session::client::Client;
 use crate::session::heard::Heard;
@@ -95,7 +96,7 @@ impl Live {
                     silent = heard.is_none();
                     let empty = self.state.opening.is_none();
                     let shown = self.hear(heard, &mut client.heard);
-                    if empty && self.state.opening.is_some() {
+                    if empty && shown && self.state.opening.is_some() {
                         due = Some(Instant::now());
                     } else if shown && due.is_none() {
                         due = Some(Instant::now() + self.pace());
@@ -187,7 +188,8 @@ impl Live {
     fn reach(&mut self, size: (u16, u16)) {
         self.outlook.look(self.screen.shown(&self.state));
         let view = View::new((&self.state, &self.outlook), &self.screen, &self.zone, self.look.signs());
-        self.screen.reach = page::reach(&view, size);
+        let help = dialog::help_reach(&view, size);
+        self.screen.reach = Reach { help, ..page::reach(&view, size) };
     }
 
     /// Keeps the picture of the screen in a file; gives what is said of it.

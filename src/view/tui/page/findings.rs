@@ -24,6 +24,7 @@ const LIST: List = List {
     heads,
     items,
     detail: Some(detail),
+    beside: true,
     empty: |_| "no findings: nothing out of the ordinary was seen so far".to_owned(),
     rest,
 };

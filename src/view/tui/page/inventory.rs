@@ -14,6 +14,7 @@ const TEXT: List = List {
     heads: |_| Vec::new(),
     items,
     detail: None,
+    beside: false,
     empty: |_| "nothing is known of the node yet".to_owned(),
     rest: |_, _| 0,
 };

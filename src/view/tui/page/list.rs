@@ -62,12 +62,16 @@ pub(super) struct List {
     pub(super) detail: Option<Detail>,
     /// What an empty list says.
     pub(super) empty: fn(&View<'_>) -> String,
+    /// Whether what is said of an entry stands beside the list on a wide screen, and not below it.
+    pub(super) beside: bool,
     /// The entry that is chosen while nobody has chosen one, of so many.
     pub(super) rest: fn(&View<'_>, &[Item]) -> usize,
 }
 
 /// Lines around what is inside the frame: the header, the footer, and the frame itself.
 const AROUND: u16 = 4;
+/// Columns from which on a list has room beside it.
+const WIDE: u16 = 160;
 
 impl List {
     /// The entries that the filter lets through.
@@ -91,9 +95,22 @@ impl List {
         choices.get(at.min(choices.len().saturating_sub(1))).copied()
     }
 
+    /// The columns of the list and of what stands beside it; none where that stands below, or has the whole screen.
+    fn split(&self, view: &View<'_>, width: u16) -> Option<(u16, u16)> {
+        let list = width * 3 / 5;
+        let beside = self.beside && width >= WIDE && !view.screen.sight.open;
+        beside.then_some((list, width - list))
+    }
+
+    /// The room of an entry's line on a screen of so many columns.
+    fn room(&self, view: &View<'_>, width: u16) -> Room {
+        let width = self.split(view, width).map_or(width, |(list, _)| list);
+        Room { width: width.saturating_sub(4), signs: view.signs }
+    }
+
     /// How far one can go here on a screen of this size.
     pub(super) fn reach(&self, view: &View<'_>, (width, height): (u16, u16)) -> Reach {
-        let room = Room { width: width.saturating_sub(4), signs: view.signs };
+        let room = self.room(view, width);
         let items = self.items(view, &room);
         let count = self.choices(&items).len();
         let lines = usize::from(height.saturating_sub(AROUND));
@@ -109,15 +126,18 @@ impl List {
             }
             Some(_) => (count.saturating_sub(1), lines / 2),
         };
-        Reach { last, rest: (self.rest)(view, &items).min(last), page: page.max(1), goal, opens }
+        Reach { last, rest: (self.rest)(view, &items).min(last), page: page.max(1), goal, opens, help: 0 }
     }
 
     /// How high the list wants to be.
     pub(super) fn rows(&self, view: &View<'_>, (width, height): (u16, u16)) -> Rows {
         let body = height.saturating_sub(2);
         let Some(detail) = self.detail else { return Rows { least: 5, wish: body, share: 1 } };
-        let room = Room { width: width.saturating_sub(4), signs: view.signs };
+        let room = self.room(view, width);
         let items = self.items(view, &room);
+        if self.split(view, width).is_some() {
+            return Rows { least: 5, wish: body, share: 1 };
+        }
         let below = self.chosen(view, &items).and_then(|i| items[i].of).map_or(0, |of| detail(view, of, &room).len());
         if items.is_empty() {
             return Rows { least: 5, wish: body, share: 1 };
@@ -132,12 +152,18 @@ impl List {
 
     /// How high it wants to be below the list.
     pub(super) fn rows_below(&self, view: &View<'_>, (width, _): (u16, u16)) -> Rows {
-        let any = !self.items(view, &Room { width: width.saturating_sub(4), signs: view.signs }).is_empty();
-        if any { Rows { least: 5, wish: 5, share: 1 } } else { Rows::default() }
+        let any = !self.items(view, &self.room(view, width)).is_empty();
+        if any && self.split(view, width).is_none() { Rows { least: 5, wish: 5, share: 1 } } else { Rows::default() }
     }
 
-    /// Paints the list.
+    /// Paints the list, and what stands beside it.
     pub(super) fn draw(&self, view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
+        let Some((list, rest)) = self.split(view, area.width) else { return self.draw_list(view, area, brush) };
+        self.draw_list(view, Rect { width: list, ..area }, brush);
+        self.draw_below(view, Rect { x: area.x + list, width: rest, ..area }, brush);
+    }
+
+    fn draw_list(&self, view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
         let room = Room { width: area.width.saturating_sub(4), signs: view.signs };
         let (left, right) = (self.title)(view);
         let filter = &view.screen.sight.filter;

@@ -27,6 +27,7 @@ const LIST: List = List {
     heads: |_| Vec::new(),
     items,
     detail: Some(detail),
+    beside: false,
     empty: |_| "nothing was said yet".to_owned(),
     rest: |_, items| items.len().saturating_sub(1),
 };
