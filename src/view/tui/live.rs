@@ -179,7 +179,7 @@ impl Live {
     }
 
     /// Takes what was done with the mouse on a screen of this size.
-    fn touch(&mut self, mouse: Mouse, size: (u16, u16)) -> Effect {
+    pub(super) fn touch(&mut self, mouse: Mouse, size: (u16, u16)) -> Effect {
         self.reach(size);
         self.screen.touched(mouse, &self.touches, &self.state)
     }

@@ -1,6 +1,6 @@
 //! The session beside its references: figures, and ratios as bars on a common scale.
 
-use super::list::{Item, List, Pieces, Room, number, piece};
+use super::list::{Item, List, Pieces, ROWS, Room, number, piece};
 use crate::analysis::compare::{Against, Cell, Comparison, Row, Told};
 use crate::view::format;
 use crate::view::theme::Role;
@@ -9,7 +9,7 @@ use crate::view::tui::pane::{Pane, View};
 use crate::view::tui::sight::Reach;
 
 pub(super) const PANES: [Pane; 1] =
-    [Pane { rows: |view, size| TEXT.rows(view, size), draw: |view, area, brush| TEXT.draw(view, area, brush) }];
+    [Pane { rows: |_, _| ROWS, draw: |view, area, brush| TEXT.draw(view, area, brush) }];
 
 const TEXT: List = List { title, heads: |_| Vec::new(), items, detail: None, beside: false, empty, rest: |_, _| 0 };
 

@@ -1,7 +1,7 @@
 //! The verdict: every check with its interval against its limit, by classes of use; before the end of the session as far as it is decided.
 
 use super::interval;
-use super::list::{Item, List, Pieces, Room, number, paragraph, piece};
+use super::list::{Item, List, Pieces, ROWS, Room, number, paragraph, piece};
 use crate::view::format;
 use crate::view::theme::Role;
 use crate::view::tui::look::Signs;
@@ -10,13 +10,8 @@ use crate::view::tui::sight::Reach;
 use crate::view::tui::verdict::appearance;
 use crate::vocab::verdict::{Decision, Line};
 
-pub(super) const PANES: [Pane; 2] = [
-    Pane { rows: |view, size| LIST.rows(view, size), draw: |view, area, brush| LIST.draw(view, area, brush) },
-    Pane {
-        rows: |view, size| LIST.rows_below(view, size),
-        draw: |view, area, brush| LIST.draw_below(view, area, brush),
-    },
-];
+pub(super) const PANES: [Pane; 1] =
+    [Pane { rows: |_, _| ROWS, draw: |view, area, brush| LIST.draw(view, area, brush) }];
 
 const LIST: List = List {
     title,
