@@ -86,10 +86,13 @@ impl Live {
                     None => due = Some(self.at_once()),
                 },
                 () = wait_for(due), if due.is_some() => {
-                    if self.draw(terminal).is_err() {
-                        return How::HungUp;
+                    // Half of what was before a leap would only flicker; it is drawn when the rest is there.
+                    if !self.is_behind() {
+                        if self.draw(terminal).is_err() {
+                            return How::HungUp;
+                        }
+                        self.name(world);
                     }
-                    self.name(world);
                     due = None;
                 }
                 heard = client.heard.recv(), if !silent => {
@@ -231,7 +234,12 @@ impl Live {
                 self.screen.dialog = Dialog::None;
             }
         }
-        self.screen.frozen.is_none() && (self.screen.ended || !self.screen.replay.is_catching_up(&self.state))
+        self.screen.frozen.is_none() && !self.is_behind()
+    }
+
+    /// Whether a replay is still on its way to where it begins.
+    fn is_behind(&self) -> bool {
+        !self.screen.ended && self.screen.replay.is_catching_up(&self.state)
     }
 
     fn fold(&mut self, heard: &Heard) {
