@@ -114,7 +114,10 @@ fn right(view: &View<'_>, width: u16) -> Vec<Part> {
     // On the screens that say it themselves it would stand twice.
     let elsewhere = !matches!(screen.home, Home::Live | Home::Verdict);
     if let Some(verdict) = state.verdict.as_ref().filter(|_| elsewhere) {
-        parts.push((verdict.decision.to_string(), verdict::appearance(verdict.decision, view.signs).1));
+        // Of `SMOKE OK, not an acceptance` the first words are enough.
+        let headline = verdict.headline();
+        let word = headline.split(',').next().unwrap_or_default().to_owned();
+        parts.push((word, verdict::appearance(verdict.decision, view.signs).1));
     }
     parts.push(record(view));
     parts
