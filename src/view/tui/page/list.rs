@@ -147,14 +147,13 @@ impl List {
         if view.screen.sight.open {
             return draw_detail(view, area, &detail(view, of, &room), brush);
         }
-        let (list, rest) = match self.split(view, area.width) {
-            Some((list, rest)) => (Rect { width: list, ..area }, Rect { x: area.x + list, width: rest, ..area }),
-            None => {
-                let below = detail(view, of, &room).len();
-                let height = self.height(items.len(), below, area.height, &room);
-                let rest = Rect { y: area.y + height, height: area.height - height, ..area };
-                (Rect { height, ..area }, rest)
-            }
+        let (list, rest) = if let Some((list, rest)) = self.split(view, area.width) {
+            (Rect { width: list, ..area }, Rect { x: area.x + list, width: rest, ..area })
+        } else {
+            let below = detail(view, of, &room).len();
+            let height = self.height(items.len(), below, area.height, &room);
+            let rest = Rect { y: area.y + height, height: area.height - height, ..area };
+            (Rect { height, ..area }, rest)
         };
         self.draw_list(view, list, (&items, &room), brush);
         let room = Room { width: rest.width.saturating_sub(4), ..room };
