@@ -17,8 +17,7 @@ pub(super) const PANE: Pane = Pane { rows: |_, _| Rows { least: 1, wish: 1, shar
 fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let (screen, keys) = (view.screen, &view.screen.keys);
     let closed = (view.state.verdict.is_some() || screen.ended) && screen.place() == Place::Screen;
-    let (next, does) = if screen.live { (Action::Leave, "leaves") } else { (Action::Freeze, "plays it") };
-    let over = || format!("the session is over, {} {does}", keys.name(Place::Screen, next));
+    let over = || format!("the session is over, {} leaves", keys.name(Place::Screen, Action::Leave));
     let said = screen.said.clone().or_else(|| screen.theme.clone()).or_else(|| closed.then(over));
     let typed = (screen.dialog == Dialog::Filter).then(|| format!("/{}_", screen.sight.filter));
     let word = |bound: &Bound| word(view, bound);
