@@ -1,5 +1,6 @@
-//! What the live screen takes: CPU time of a frame of 200 by 60, and bytes of frames, over a session that is folded record by
-//! record. `cargo bench --bench screen_cost`; a session file behind `--` is shown instead of the golden one.
+//! What the live screen takes: CPU time of a frame of 200 by 60 on each screen, and bytes of frames, over a session that is folded
+//! record by record. `cargo bench --bench screen_cost`; a session file behind `--` is shown instead of the golden one, of which
+//! the runs, iterations and findings are multiplied, as after days of a burn-in.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -8,13 +9,27 @@ use std::rc::Rc;
 
 use jiff::tz::TimeZone;
 use rustix::time::{ClockId, clock_gettime};
+use shakedown::analysis::state::State;
 use shakedown::session::reader::{Item, Reader};
 use shakedown::view::theme::{Depth, Glyphs, Theme};
 use shakedown::view::tui::{Keys, Options, Picture};
 use shakedown::vocab::event::Record;
+use shakedown::vocab::finding::Finding;
 
 /// The budget of a frame, in milliseconds.
 const MOST: f64 = 0.5;
+/// Runs of a full session, iterations of each, and findings.
+const FULL: (usize, usize, u32) = (24, 500, 60);
+/// The live screen, and the keys of the others.
+const SCREENS: [(&str, Option<char>); 7] = [
+    ("live", None),
+    ("findings", Some('f')),
+    ("verdict", Some('v')),
+    ("host", Some('H')),
+    ("inventory", Some('i')),
+    ("compare", Some('C')),
+    ("log", Some('L')),
+];
 /// Frames of one state, of which the quickest half is taken.
 const FRAMES: usize = 400;
 /// Time between the frames whose bytes are counted, as on a slow line.
@@ -48,11 +63,12 @@ fn options(theme: &str, depth: Depth, glyphs: Glyphs, slow: bool) -> Result<Opti
 }
 
 /// Milliseconds of CPU time that one frame takes once everything is known, and the bytes of all frames but the first.
-fn still(records: &[Record], size: (u16, u16)) -> Result<(f64, usize), Box<dyn Error>> {
+fn still(state: &State, size: (u16, u16), key: Option<char>) -> Result<(f64, usize), Box<dyn Error>> {
     let written = Counter::default();
     let options = options("default", Depth::True, Glyphs::Braille, false)?;
     let mut picture = Picture::new(&options, size, written.clone())?;
-    records.iter().for_each(|record| picture.state().apply(record));
+    *picture.state() = state.clone();
+    key.into_iter().for_each(|key| picture.press(key));
     picture.draw()?;
     let first = written.0.get();
     let mut times = Vec::with_capacity(FRAMES);
@@ -86,6 +102,26 @@ fn bytes_a_second(records: &[Record], size: (u16, u16)) -> Result<f64, Box<dyn E
     Ok((written.0.get() - first) as f64 / (f64::from(frames.max(2) - 1) * FRAME as f64 / 1e6))
 }
 
+/// A session with many runs, iterations and findings, made of one that has some of each.
+fn full(mut state: State) -> State {
+    let (runs, iterations, findings) = FULL;
+    let some = state.runs.clone();
+    state.runs = some.iter().cycle().take(runs.max(some.len())).cloned().collect();
+    for (number, run) in state.runs.iter_mut().enumerate().skip(some.len()) {
+        run.name = format!("{}-{number}", run.name).as_str().into();
+    }
+    for run in state.runs.iter_mut().filter(|run| !run.done.is_empty()) {
+        run.done = run.done.iter().cycle().take(iterations).cloned().collect();
+    }
+    let found: Vec<_> = state.findings.values().cloned().collect();
+    for (id, finding) in (1..=findings).zip(found.iter().cycle()) {
+        let node = state.found_on.get(&finding.id).cloned().unwrap_or_default();
+        state.findings.insert(id, Finding { id, ..finding.clone() });
+        state.found_on.insert(id, node);
+    }
+    state
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1.jsonl").to_owned();
     let file = std::env::args().skip(1).find(|word| !word.starts_with("--")).unwrap_or(golden);
@@ -97,10 +133,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect();
     let mut out = std::io::stdout();
     writeln!(out, "{} records of {file}", records.len())?;
+    let mut state = State::default();
+    records.iter().for_each(|record| state.apply(record));
+    let state = if std::env::args().any(|word| word == file) { state } else { full(state) };
+    let iterations: usize = state.runs.iter().map(|run| run.done.len()).sum();
+    writeln!(out, "{} runs, {iterations} iterations, {} findings", state.runs.len(), state.findings.len())?;
     for size in [(80, 24), (200, 60)] {
-        let (time, bytes) = still(&records, size)?;
-        writeln!(out, "{}x{}: a frame {time:.3} ms of CPU (budget {MOST} ms at 200x60)", size.0, size.1)?;
-        writeln!(out, "{}x{}: {bytes} bytes for {FRAMES} frames of an unchanged state", size.0, size.1)?;
+        for (name, key) in SCREENS {
+            let (time, bytes) = still(&state, size, key)?;
+            writeln!(out, "{}x{} {name}: a frame {time:.3} ms of CPU (budget {MOST} ms at 200x60)", size.0, size.1)?;
+            writeln!(out, "{}x{} {name}: {bytes} bytes for {FRAMES} frames of an unchanged state", size.0, size.1)?;
+        }
     }
     writeln!(out, "80x24, --slow: {:.0} bytes a second (9600 baud: 960)", bytes_a_second(&records, (80, 24))?)?;
     Ok(())

@@ -18,6 +18,9 @@ const SCREENS: [(&str, &str); 6] = [
 /// Down, up, first, last, both pages, Home, End, Tab, open and close, bits, frozen and not, draw anew.
 const MOVES: &str = "jkgG\u{1b}[6~\u{1b}[5~\u{1b}[H\u{1b}[F\u{1b}[A\u{1b}[B\teeb  \u{c}";
 
+/// Too small, the smallest, wide, high, and back again.
+const SIZES: [(u16, u16); 6] = [(20, 5), (59, 15), (60, 16), (300, 100), (80, 400), (80, 24)];
+
 /// The text files in a directory.
 fn pictures(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).unwrap().flatten().map(|e| e.path());
@@ -35,6 +38,11 @@ fn every_key_of_every_screen_leaves_a_session_that_stops_cleanly() {
         terminal.send(key);
         terminal.wait_for(words);
         terminal.send(MOVES);
+        for size in SIZES {
+            terminal.resize(size);
+            terminal.send("jk");
+        }
+        terminal.wait_for(words);
         terminal.send("?");
         terminal.wait_for("this help");
         terminal.send("?");

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use super::keymap::{Bound, Keys};
 use super::keys::Place;
 use super::look::Brush;
+use super::page;
 use super::pane::View;
 use super::screen::Dialog;
 use super::touch::Touch;
@@ -20,7 +21,7 @@ pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     match &view.screen.dialog {
         // What is typed for a filter stands in the footer.
         Dialog::None | Dialog::Filter => {}
-        Dialog::Help => help(area, (keys, view.screen.home(), view.screen.scrolled), brush),
+        Dialog::Help => help(view, area, brush),
         Dialog::Leave => {
             question(area, ("Leave?", &["The session can go on without this screen."]), (keys, Place::Leave), brush);
         }
@@ -46,16 +47,32 @@ fn open(area: Rect, size: (u16, u16), title: &str, brush: &mut Brush<'_>) -> Rec
     brush.frame(place, Role::FrameFocus, (title, ""))
 }
 
-/// The keys of a place: those that need their words a line each, then those that are soon told, two beside each other.
-fn help(area: Rect, (keys, place, scrolled): (&Keys, Place, usize), brush: &mut Brush<'_>) {
-    let width = area.width.saturating_sub(2).min(150);
-    let half = width.saturating_sub(4) / 2;
+/// Columns of the help, and of the half of it.
+fn help_columns(width: u16) -> (u16, u16) {
+    let width = width.saturating_sub(2).min(150);
+    (width, width.saturating_sub(4) / 2)
+}
+
+fn help_lines<'a>(view: &View<'a>, half: u16) -> Vec<Vec<&'a Bound>> {
+    let (keys, home) = (&view.screen.keys, view.screen.home);
+    let here = keys.of(view.screen.home()).filter(|key| page::can(home, key.action));
     let (short, long): (Vec<&Bound>, Vec<&Bound>) =
-        keys.of(place).partition(|key| NAMES + (format::width(key.does) as u16) < half);
-    let lines: Vec<&[&Bound]> = long.chunks(1).chain(short.chunks(2)).collect();
+        here.partition(|key| NAMES + (format::width(key.does) as u16) < half);
+    long.chunks(1).chain(short.chunks(2)).map(<[&Bound]>::to_vec).collect()
+}
+
+/// How many lines of the help can be scrolled away on a screen of this size.
+pub(super) fn help_reach(view: &View<'_>, (width, height): (u16, u16)) -> usize {
+    help_lines(view, help_columns(width).1).len().saturating_sub(usize::from(height.saturating_sub(2)))
+}
+
+/// The keys of a place: those that need their words a line each, then those that are soon told, two beside each other.
+fn help(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
+    let (width, half) = help_columns(area.width);
+    let lines = help_lines(view, half);
     let inner = open(area, (width, lines.len() as u16 + 2), "Keys", brush);
     let fit = usize::from(inner.height);
-    let skipped = scrolled.min(lines.len().saturating_sub(fit));
+    let skipped = view.screen.scrolled.min(lines.len().saturating_sub(fit));
     for (y, line) in (inner.y..inner.bottom()).zip(lines.iter().skip(skipped)) {
         for (x, key) in [inner.x + 1, inner.x + 1 + half].into_iter().zip(line.iter()) {
             let room = inner.right().saturating_sub(x + NAMES);

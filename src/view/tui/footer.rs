@@ -2,9 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use super::keymap::Keys;
+use super::keymap::{Bound, Keys};
 use super::keys::{Action, Place};
 use super::look::Brush;
+use super::page;
 use super::pane::{Pane, Rows, View};
 use super::screen::Dialog;
 use super::touch::Touch;
@@ -19,11 +20,31 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let over = || format!("the session is over, {} leaves", keys.name(Place::Screen, Action::Leave));
     let said = screen.said.clone().or_else(|| screen.theme.clone()).or_else(|| closed.then(over));
     let typed = (screen.dialog == Dialog::Filter).then(|| format!("/{}_", screen.sight.filter));
-    bar(keys, screen.place(), typed.or(said).as_deref(), area, brush);
+    let word = |bound: &Bound| word(view, bound);
+    bar((keys, screen.place()), word, typed.or(said).as_deref(), area, brush);
 }
 
-/// Paints the keys of a place, and what is said at the right end.
-pub(super) fn bar(keys: &Keys, place: Place, said: Option<&str>, area: Rect, brush: &mut Brush<'_>) {
+/// What a key does on this screen, in a word; none for one that does nothing now.
+fn word(view: &View<'_>, bound: &Bound) -> Option<&'static str> {
+    let screen = view.screen;
+    let over = screen.is_over(view.state);
+    match bound.action {
+        // The screen that is open is left with the first key.
+        Action::Show(home) if home == screen.home => None,
+        Action::StopRun | Action::Note if over => None,
+        Action::Freeze if !screen.live => Some(screen.replay.next(screen.ended)),
+        action => page::can(screen.home, action).then_some(bound.brief),
+    }
+}
+
+/// Paints the keys of a place with a word for each, and what is said at the right end.
+pub(super) fn bar(
+    (keys, place): (&Keys, Place),
+    word: impl Fn(&Bound) -> Option<&'static str>,
+    said: Option<&str>,
+    area: Rect,
+    brush: &mut Brush<'_>,
+) {
     brush.ground(area, Role::GroundBar);
     let mut end = area.right().saturating_sub(1);
     if let Some(said) = said {
@@ -31,7 +52,7 @@ pub(super) fn bar(keys: &Keys, place: Place, said: Option<&str>, area: Rect, bru
     }
     let mut x = area.x + 1;
     for (name, bound) in keys.brief(place) {
-        let brief = bound.brief;
+        let Some(brief) = word(bound) else { continue };
         let columns = (format::width(name) + 1 + format::width(brief)) as u16;
         if x + columns > end {
             break;

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::crossterm::style::force_color_output;
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
@@ -31,6 +32,12 @@ impl<W: Write> Picture<W> {
     /// What is shown by the next frame.
     pub fn state(&mut self) -> &mut State {
         &mut self.live.state
+    }
+
+    /// Presses the key of a character, for what it does to the screen alone.
+    pub fn press(&mut self, key: char) {
+        let size = self.canvas.size().map_or((0, 0), |size| (size.width, size.height));
+        drop(self.live.press(KeyEvent::from(KeyCode::Char(key)), size));
     }
 
     /// Draws a frame as the screen does, and writes what of it is new.

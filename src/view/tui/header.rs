@@ -6,6 +6,8 @@ use ratatui::layout::Rect;
 use super::look::Brush;
 use super::pane::{Pane, Rows, View};
 use super::screen::{Line, is_running};
+use super::sight::Home;
+use super::verdict;
 use crate::analysis::state::{RunState, Status};
 use crate::view::theme::Role;
 use crate::view::{format, words};
@@ -97,12 +99,25 @@ fn right(view: &View<'_>, width: u16) -> Vec<Part> {
     }
     let passed = state.now.since(state.opened);
     if state.opening.is_some() {
-        let pattern = if screen.line == Line::Slow { "%H:%M" } else { "%H:%M:%S" };
+        // A picture that is taken as evidence is of a day as well.
+        let pattern = match screen.line {
+            Line::Slow => "%H:%M",
+            Line::Fast if width >= 120 => "%Y-%m-%d %H:%M:%S",
+            Line::Fast => "%H:%M:%S",
+        };
         parts.push((view.wall(passed, pattern), Role::Strong));
         // On a narrow screen a warning is worth more than the time since the beginning, which the wall clock tells as well.
         if width >= 100 || parts.len() == 1 {
             parts.push((format!("t {}", format::stopwatch(passed)), Role::Text));
         }
+    }
+    // On the screens that say it themselves it would stand twice.
+    let elsewhere = !matches!(screen.home, Home::Live | Home::Verdict);
+    if let Some(verdict) = state.verdict.as_ref().filter(|_| elsewhere) {
+        // Of `SMOKE OK, not an acceptance` the first words are enough.
+        let headline = verdict.headline();
+        let word = headline.split(',').next().unwrap_or_default().to_owned();
+        parts.push((word, verdict::appearance(verdict.decision, view.signs).1));
     }
     parts.push(record(view));
     parts

@@ -13,16 +13,17 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until};
 
 use super::How;
-use super::layout;
 use super::look::{Brush, Look};
 use super::outlook::Outlook;
 use super::page;
 use super::pane::View;
 use super::picture;
 use super::screen::{Dialog, Effect, Line, Screen};
+use super::sight::Reach;
 use super::terminal::{Input, World};
 use super::themes::Themes;
 use super::touch::{Mouse, Touches};
+use super::{dialog, layout};
 use crate::analysis::state::State;
 use crate::session::client::Client;
 use crate::session::heard::Heard;
@@ -85,17 +86,20 @@ impl Live {
                     None => due = Some(self.at_once()),
                 },
                 () = wait_for(due), if due.is_some() => {
-                    if self.draw(terminal).is_err() {
-                        return How::HungUp;
+                    // Half of what was before a leap would only flicker; it is drawn when the rest is there.
+                    if !self.is_behind() {
+                        if self.draw(terminal).is_err() {
+                            return How::HungUp;
+                        }
+                        self.name(world);
                     }
-                    self.name(world);
                     due = None;
                 }
                 heard = client.heard.recv(), if !silent => {
                     silent = heard.is_none();
                     let empty = self.state.opening.is_none();
                     let shown = self.hear(heard, &mut client.heard);
-                    if empty && self.state.opening.is_some() {
+                    if empty && shown && self.state.opening.is_some() {
                         due = Some(Instant::now());
                     } else if shown && due.is_none() {
                         due = Some(Instant::now() + self.pace());
@@ -178,7 +182,7 @@ impl Live {
     }
 
     /// Takes what was done with the mouse on a screen of this size.
-    fn touch(&mut self, mouse: Mouse, size: (u16, u16)) -> Effect {
+    pub(super) fn touch(&mut self, mouse: Mouse, size: (u16, u16)) -> Effect {
         self.reach(size);
         self.screen.touched(mouse, &self.touches, &self.state)
     }
@@ -187,7 +191,8 @@ impl Live {
     fn reach(&mut self, size: (u16, u16)) {
         self.outlook.look(self.screen.shown(&self.state));
         let view = View::new((&self.state, &self.outlook), &self.screen, &self.zone, self.look.signs());
-        self.screen.reach = page::reach(&view, size);
+        let help = dialog::help_reach(&view, size);
+        self.screen.reach = Reach { help, ..page::reach(&view, size) };
     }
 
     /// Keeps the picture of the screen in a file; gives what is said of it.
@@ -229,7 +234,12 @@ impl Live {
                 self.screen.dialog = Dialog::None;
             }
         }
-        self.screen.frozen.is_none() && (self.screen.ended || !self.screen.replay.is_catching_up(&self.state))
+        self.screen.frozen.is_none() && !self.is_behind()
+    }
+
+    /// Whether a replay is still on its way to where it begins.
+    fn is_behind(&self) -> bool {
+        !self.screen.ended && self.screen.replay.is_catching_up(&self.state)
     }
 
     fn fold(&mut self, heard: &Heard) {

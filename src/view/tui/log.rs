@@ -39,7 +39,13 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let mut y = inner.y;
     let columns = inner.width.saturating_sub(14);
     for entry in entries {
-        let said = format::wrap(&entry.text, usize::from(columns));
+        let room = usize::from(inner.bottom().saturating_sub(y));
+        let mut said = format::wrap(&entry.text, usize::from(columns));
+        if said.len() > room {
+            // What is cut off says so.
+            let rest = said.split_off(room.saturating_sub(1)).join(" ");
+            said.push(format::cut(&rest, usize::from(columns)));
+        }
         let below = entry.below.iter().map(|line| (line, Role::Dim));
         for (i, (line, role)) in said.iter().map(|line| (line, entry.role)).chain(below).enumerate() {
             if y >= inner.bottom() {

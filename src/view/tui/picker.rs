@@ -163,7 +163,7 @@ impl Page for List<'_> {
         self.list(Rect { width: names, ..body }, brush);
         self.detail(Rect { x: body.x + names, width: body.width - names, ..body }, brush);
         let bar = Rect { y: area.bottom() - 1, height: 1, ..area };
-        footer::bar(self.keys, Place::List, self.said.as_deref(), bar, brush);
+        footer::bar((self.keys, Place::List), |bound| Some(bound.brief), self.said.as_deref(), bar, brush);
     }
 
     fn act(&mut self, action: Action) -> Reply<usize> {

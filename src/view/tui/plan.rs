@@ -31,7 +31,7 @@ const AMPLE: u16 = 78;
 /// Columns of a share of a roof.
 const SHARE: u16 = 10;
 /// Columns of a figure with its unit.
-const FIGURE: usize = 12;
+const FIGURE: usize = 13;
 
 fn rows(view: &View<'_>, (width, height): (u16, u16)) -> Rows {
     let count = view.state.runs.len().max(1) as u16;
@@ -130,8 +130,11 @@ fn entry(view: &View<'_>, run: &RunState, cell: Rect, brush: &mut Brush<'_>) {
     let steps_columns: u16 = if wide { 8 } else { 0 };
     let fixed = 3 + word_columns + figure_columns + steps_columns + 1;
     let longest = view.state.runs.iter().map(|r| format::width(&name(view, r)) as u16 + 2).max().unwrap_or(0);
-    let name_columns = longest.min(cell.width.saturating_sub(fixed + SPARK));
-    let spark_columns = if wide { cell.width.saturating_sub(fixed + name_columns + 1).min(LONGEST) } else { SPARK };
+    // Beside others a name is worth more than a shape: runs often differ in their last letters alone.
+    let least = if wide { SPARK } else { 0 };
+    let name_columns = longest.min(cell.width.saturating_sub(fixed + least));
+    let most = if wide { LONGEST } else { SPARK };
+    let spark_columns = cell.width.saturating_sub(fixed + name_columns + u16::from(wide)).min(most);
     let name = name(view, run);
     let mut x = cell.x + 1;
     brush.text((x, cell.y), sign, role, 1);

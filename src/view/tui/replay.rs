@@ -46,15 +46,17 @@ impl Replay {
 
     /// How it goes, in the words of the header.
     pub(super) fn word(&self, ended: bool) -> String {
-        match self.pace.speed {
-            Some(_) if ended => "replay".to_owned(),
+        let of = self.length.map_or_else(String::new, |all| format!(" of {}", format::stopwatch(all)));
+        match self.pace.speed.filter(|_| !ended) {
             None => "replay".to_owned(),
-            Some(_) if self.pace.paused => "replay PAUSED".to_owned(),
-            Some(speed) => {
-                let of = self.length.map_or_else(String::new, |all| format!(" of {}", format::stopwatch(all)));
-                format!("replay {}x{of}", format::number(speed))
-            }
+            Some(_) if self.pace.paused => format!("replay PAUSED{of}"),
+            Some(speed) => format!("replay {}x{of}", format::number(speed)),
         }
+    }
+
+    /// What its key does next, in the words of the footer.
+    pub(super) fn next(&self, ended: bool) -> &'static str {
+        if ended || self.pace.paused || self.pace.speed.is_none() { "play" } else { "pause" }
     }
 }
 

@@ -20,9 +20,6 @@ const REMARK: usize = 400;
 /// Longest filter, in characters.
 const FILTER: usize = 40;
 
-/// Lines of the help that the smallest screen has room for.
-const LEAST_HELP: usize = 14;
-
 /// How fast the line to the terminal is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Line {
@@ -252,8 +249,8 @@ impl Screen {
     }
 
     fn scroll_help(&mut self, lines: i8) {
-        let most = self.keys.of(self.home()).count().saturating_sub(LEAST_HELP);
-        self.scrolled = self.scrolled.saturating_add_signed(isize::from(lines)).min(most);
+        let most = self.reach.help;
+        self.scrolled = self.scrolled.min(most).saturating_add_signed(isize::from(lines)).min(most);
     }
 
     fn open(&mut self, dialog: Dialog) {
@@ -261,7 +258,7 @@ impl Screen {
     }
 
     /// Whether nothing is left to be stopped.
-    fn is_over(&self, state: &State) -> bool {
+    pub(super) fn is_over(&self, state: &State) -> bool {
         !self.live || self.ended || state.verdict.is_some()
     }
 

@@ -85,8 +85,10 @@ pub(super) struct Reach {
     pub(super) last: usize,
     /// The place that the screen itself chooses.
     pub(super) rest: usize,
-    /// Whether the chosen entry can be opened.
+    /// Whether the chosen entry can be opened, or was.
     pub(super) opens: bool,
+    /// Lines of the help that can be scrolled away.
+    pub(super) help: usize,
     /// Lines of a page.
     pub(super) page: usize,
     /// The chosen entry's run, by its place, and its time on that run's node.

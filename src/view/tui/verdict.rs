@@ -2,8 +2,10 @@
 
 use ratatui::layout::Rect;
 
+use super::keys::{Action, Place};
 use super::look::{Brush, Signs};
 use super::pane::{Pane, Rows, View};
+use super::sight::Home;
 use crate::view::format;
 use crate::view::theme::Role;
 use crate::vocab::verdict::{Decision, Line, Verdict};
@@ -31,7 +33,8 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let (sign, role) = appearance(verdict.decision, signs);
     let room = usize::from(area.height.saturating_sub(2));
     let hidden = verdict.lines.len().saturating_sub(room);
-    let more = if hidden > 0 { format!("{hidden} more lines: shakedown judge") } else { String::new() };
+    let key = view.screen.keys.name(Place::Any, Action::Show(Home::Verdict));
+    let more = if hidden > 0 { format!("{hidden} more: {key}") } else { String::new() };
     let inner = brush.frame(area, role, ("", &more));
     brush.text((area.x + 2, area.y), &format!(" {sign} {} ", verdict.headline()), role, area.width.saturating_sub(4));
     if verdict.lines.is_empty() {
@@ -67,13 +70,21 @@ fn line(line: &Line, (name_node, word): (bool, u16), area: Rect, brush: &mut Bru
     put(&of, Role::Text, if wide { 30 } else { 23 });
     let measured = if line.measured.is_empty() { "not measured" } else { &line.measured };
     put(&format::right(measured, if wide { 14 } else { 12 }), Role::Strong, if wide { 16 } else { 14 });
-    put(&line.margin, role, 10);
+    if wide || !line.margin.is_empty() {
+        put(&line.margin, role, 10);
+    }
     let rest = match (wide, line.limit.is_empty()) {
         (true, false) if line.detail.is_empty() => format!("{} {}; {}", line.comparison, line.limit, line.reason),
         (true, false) => format!("{} {}; {}; {}", line.comparison, line.limit, line.detail, line.reason),
         (true, true) => format!("{}; {}", line.comparison, line.reason),
-        (false, false) => format!("limit {}", line.limit),
+        (false, false) => match &line.numbers {
+            Some(numbers) if numbers.above_is_good => format!(">= {}", line.limit),
+            Some(_) => format!("<= {}", line.limit),
+            None => format!("limit {}", line.limit),
+        },
+        // Of what holds it is enough to know what that is.
+        (false, true) if line.decision == Decision::Pass => line.comparison.clone(),
         (false, true) => line.reason.clone(),
     };
-    put(&rest, Role::Dim, u16::MAX);
+    brush.text((x, y), &rest, Role::Dim, area.right().saturating_sub(x));
 }

@@ -44,7 +44,7 @@ fn memory(shown: &Shown<'_>) -> String {
     parts.extend(
         row("swap").filter(|s| *s > 0.0).map(|s| format!("swap {}", format::quantity(s, Unit::MegabytesPerSecond))),
     );
-    parts.extend(raw("writeback").map(|w| format!("writeback {}", bytes(w))));
+    parts.extend(raw("writeback").filter(|w| *w > 0.0).map(|w| format!("writeback {}", bytes(w))));
     parts.join("  ")
 }
 

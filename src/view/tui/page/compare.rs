@@ -1,6 +1,6 @@
 //! The session beside its references: figures, and ratios as bars on a common scale.
 
-use super::list::{Item, List, Pieces, Room, number, piece};
+use super::list::{Item, List, Pieces, ROWS, Room, number, piece};
 use crate::analysis::compare::{Against, Cell, Comparison, Row, Told};
 use crate::view::format;
 use crate::view::theme::Role;
@@ -9,9 +9,9 @@ use crate::view::tui::pane::{Pane, View};
 use crate::view::tui::sight::Reach;
 
 pub(super) const PANES: [Pane; 1] =
-    [Pane { rows: |view, size| TEXT.rows(view, size), draw: |view, area, brush| TEXT.draw(view, area, brush) }];
+    [Pane { rows: |_, _| ROWS, draw: |view, area, brush| TEXT.draw(view, area, brush) }];
 
-const TEXT: List = List { title, heads: |_| Vec::new(), items, detail: None, empty, rest: |_, _| 0 };
+const TEXT: List = List { title, heads: |_| Vec::new(), items, detail: None, beside: false, empty, rest: |_, _| 0 };
 
 /// Ratios from none to twice the reference have a place on a bar.
 const HIGHEST: f64 = 2.0;
@@ -73,7 +73,8 @@ fn cell(name: super::list::Piece, row: &Row, cell: &Cell, room: &Room) -> Pieces
         number(&format::quantity(cell.mean, row.unit), Role::Strong, 14),
         number(&format!("of {}", cell.n), Role::Dim, 7),
     ];
-    let columns = if room.width >= 100 { 41 } else { 17 };
+    // As many as leave room for the word behind them.
+    let columns = if room.width >= 100 { 41 } else { room.width.saturating_sub(60).clamp(5, 17) };
     match &cell.against {
         None => line.push(piece(" the reference", Role::Dim, 0)),
         Some(against) => {

@@ -1,6 +1,6 @@
 //! The findings: each in a line, and of the chosen one what speaks for it, what may be behind it and what to look at next.
 
-use super::list::{Item, List, Piece, Pieces, Room, number, paragraph, piece};
+use super::list::{Item, List, Piece, Pieces, ROWS, Room, number, paragraph, piece};
 use crate::view::format;
 use crate::view::theme::Role;
 use crate::view::tui::finding;
@@ -11,19 +11,15 @@ use crate::view::tui::sight::Reach;
 use crate::vocab::finding::{Evidence, Finding, Severity};
 use crate::vocab::unit::short;
 
-pub(super) const PANES: [Pane; 2] = [
-    Pane { rows: |view, size| LIST.rows(view, size), draw: |view, area, brush| LIST.draw(view, area, brush) },
-    Pane {
-        rows: |view, size| LIST.rows_below(view, size),
-        draw: |view, area, brush| LIST.draw_below(view, area, brush),
-    },
-];
+pub(super) const PANES: [Pane; 1] =
+    [Pane { rows: |_, _| ROWS, draw: |view, area, brush| LIST.draw(view, area, brush) }];
 
 const LIST: List = List {
     title,
     heads,
     items,
     detail: Some(detail),
+    beside: true,
     empty: |_| "no findings: nothing out of the ordinary was seen so far".to_owned(),
     rest,
 };

@@ -1,19 +1,20 @@
 //! What the node is made of, as `shakedown inventory` prints it.
 
-use super::list::{Item, List, Pieces, Room, piece};
+use super::list::{Item, List, Pieces, ROWS, Room, piece};
 use crate::view::theme::Role;
 use crate::view::tui::pane::{Pane, View};
 use crate::view::tui::sight::Reach;
 use crate::view::{format, inventory};
 
 pub(super) const PANES: [Pane; 1] =
-    [Pane { rows: |view, size| TEXT.rows(view, size), draw: |view, area, brush| TEXT.draw(view, area, brush) }];
+    [Pane { rows: |_, _| ROWS, draw: |view, area, brush| TEXT.draw(view, area, brush) }];
 
 const TEXT: List = List {
     title,
     heads: |_| Vec::new(),
     items,
     detail: None,
+    beside: false,
     empty: |_| "nothing is known of the node yet".to_owned(),
     rest: |_, _| 0,
 };

@@ -43,9 +43,12 @@ pub(super) struct Item {
 }
 
 /// What an entry is drawn with.
+#[derive(Clone, Copy)]
 pub(super) struct Room {
     pub(super) width: u16,
     pub(super) signs: &'static Signs,
+    /// Entries that are further from the chosen one are not seen, and need no words; none where all are searched for some.
+    pub(super) near: Option<usize>,
 }
 
 /// The lines about the entry of this place.
@@ -62,12 +65,18 @@ pub(super) struct List {
     pub(super) detail: Option<Detail>,
     /// What an empty list says.
     pub(super) empty: fn(&View<'_>) -> String,
+    /// Whether what is said of an entry stands beside the list on a wide screen, and not below it.
+    pub(super) beside: bool,
     /// The entry that is chosen while nobody has chosen one, of so many.
     pub(super) rest: fn(&View<'_>, &[Item]) -> usize,
 }
 
+/// A list has all the room between header and footer.
+pub(super) const ROWS: Rows = Rows { least: 5, wish: 5, share: 1 };
 /// Lines around what is inside the frame: the header, the footer, and the frame itself.
 const AROUND: u16 = 4;
+/// Columns from which on a list has room beside it.
+const WIDE: u16 = 160;
 
 impl List {
     /// The entries that the filter lets through.
@@ -91,9 +100,23 @@ impl List {
         choices.get(at.min(choices.len().saturating_sub(1))).copied()
     }
 
+    /// The columns of the list and of what stands beside it; none where that stands below, or has the whole screen.
+    fn split(&self, view: &View<'_>, width: u16) -> Option<(u16, u16)> {
+        let list = width * 3 / 5;
+        let beside = self.beside && width >= WIDE && !view.screen.sight.open;
+        beside.then_some((list, width - list))
+    }
+
+    /// The room of an entry's line on a screen of this size.
+    fn room(&self, view: &View<'_>, (width, height): (u16, u16)) -> Room {
+        let width = self.split(view, width).map_or(width, |(list, _)| list);
+        let near = view.screen.sight.filter.is_empty().then_some(usize::from(height));
+        Room { width: width.saturating_sub(4), signs: view.signs, near }
+    }
+
     /// How far one can go here on a screen of this size.
     pub(super) fn reach(&self, view: &View<'_>, (width, height): (u16, u16)) -> Reach {
-        let room = Room { width: width.saturating_sub(4), signs: view.signs };
+        let room = self.room(view, (width, height));
         let items = self.items(view, &room);
         let count = self.choices(&items).len();
         let lines = usize::from(height.saturating_sub(AROUND));
@@ -109,41 +132,46 @@ impl List {
             }
             Some(_) => (count.saturating_sub(1), lines / 2),
         };
-        Reach { last, rest: (self.rest)(view, &items).min(last), page: page.max(1), goal, opens }
+        Reach { last, rest: (self.rest)(view, &items).min(last), page: page.max(1), goal, opens, help: 0 }
     }
 
-    /// How high the list wants to be.
-    pub(super) fn rows(&self, view: &View<'_>, (width, height): (u16, u16)) -> Rows {
-        let body = height.saturating_sub(2);
-        let Some(detail) = self.detail else { return Rows { least: 5, wish: body, share: 1 } };
-        let room = Room { width: width.saturating_sub(4), signs: view.signs };
-        let items = self.items(view, &room);
-        let below = self.chosen(view, &items).and_then(|i| items[i].of).map_or(0, |of| detail(view, of, &room).len());
-        if items.is_empty() {
-            return Rows { least: 5, wish: body, share: 1 };
-        }
-        if view.screen.sight.open {
-            return Rows::default();
-        }
-        let head = u16::from(!(self.heads)(&room).is_empty());
-        let most = (body / 2).max(body.saturating_sub(below.min(1_000) as u16 + 2));
-        Rows { least: 4, wish: (items.len().min(1_000) as u16 + head + 2).min(most), share: 0 }
-    }
-
-    /// How high it wants to be below the list.
-    pub(super) fn rows_below(&self, view: &View<'_>, (width, _): (u16, u16)) -> Rows {
-        let any = !self.items(view, &Room { width: width.saturating_sub(4), signs: view.signs }).is_empty();
-        if any { Rows { least: 5, wish: 5, share: 1 } } else { Rows::default() }
-    }
-
-    /// Paints the list.
+    /// Paints the list and what is to be said of the chosen entry, below or beside it. The entries are made once a frame.
     pub(super) fn draw(&self, view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
-        let room = Room { width: area.width.saturating_sub(4), signs: view.signs };
+        let room = self.room(view, (area.width, area.height));
+        let items = self.items(view, &room);
+        let chosen = self.chosen(view, &items);
+        let of = chosen.and_then(|i| items[i].of);
+        let (Some(detail), Some(of)) = (self.detail, of) else {
+            return self.draw_list(view, area, (&items, &room), brush);
+        };
+        if view.screen.sight.open {
+            return draw_detail(view, area, &detail(view, of, &room), brush);
+        }
+        let (list, rest) = if let Some((list, rest)) = self.split(view, area.width) {
+            (Rect { width: list, ..area }, Rect { x: area.x + list, width: rest, ..area })
+        } else {
+            let below = detail(view, of, &room).len();
+            let height = self.height(items.len(), below, area.height, &room);
+            let rest = Rect { y: area.y + height, height: area.height - height, ..area };
+            (Rect { height, ..area }, rest)
+        };
+        self.draw_list(view, list, (&items, &room), brush);
+        let room = Room { width: rest.width.saturating_sub(4), ..room };
+        draw_detail(view, rest, &detail(view, of, &room), brush);
+    }
+
+    /// How high the list is above so many lines about the chosen entry: half of the room, or what these leave.
+    fn height(&self, items: usize, below: usize, body: u16, room: &Room) -> u16 {
+        let head = u16::from(!(self.heads)(room).is_empty());
+        let most = (body / 2).max(body.saturating_sub(below.min(1_000) as u16 + 2));
+        (items.min(1_000) as u16 + head + 2).min(most).min(body.saturating_sub(5)).max(4.min(body))
+    }
+
+    fn draw_list(&self, view: &View<'_>, area: Rect, (items, room): (&[Item], &Room), brush: &mut Brush<'_>) {
         let (left, right) = (self.title)(view);
         let filter = &view.screen.sight.filter;
         let left = if filter.is_empty() { left } else { format!("{left}, those with \"{filter}\"") };
         let mut inner = brush.frame(area, Role::Frame, (&left, &right));
-        let items = self.items(view, &room);
         if items.is_empty() {
             let text = if filter.is_empty() { (self.empty)(view) } else { format!("nothing here has \"{filter}\"") };
             let lines = format::wrap(&text, usize::from(room.width));
@@ -152,17 +180,17 @@ impl List {
             }
             return;
         }
-        let heads = (self.heads)(&room);
+        let heads = (self.heads)(room);
         if !heads.is_empty() && inner.height > 2 {
             line(&heads, (inner.x + 1, inner.y), room.width, brush);
             inner = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
         }
         let lines = usize::from(inner.height);
-        let chosen = self.chosen(view, &items).unwrap_or(0);
+        let chosen = self.chosen(view, items).unwrap_or(0);
         // A text begins with its first line; of a list the chosen entry stands in the middle where there is more on both sides.
         let first = if self.detail.is_some() { chosen.saturating_sub(lines / 2) } else { chosen };
         let skipped = first.min(items.len().saturating_sub(lines));
-        let choices = self.choices(&items);
+        let choices = self.choices(items);
         for (y, (place, item)) in (inner.y..inner.bottom()).zip(items.iter().enumerate().skip(skipped)) {
             if self.detail.is_some() && place == chosen {
                 brush.ground(Rect::new(inner.x, y, inner.width, 1), Role::GroundSelect);
@@ -176,25 +204,20 @@ impl List {
         }
         more(inner, items.len().saturating_sub(skipped + lines), "", brush);
     }
+}
 
-    /// Paints what is to be said of the chosen entry.
-    pub(super) fn draw_below(&self, view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
-        let Some(detail) = self.detail else { return };
-        let room = Room { width: area.width.saturating_sub(4), signs: view.signs };
-        let items = self.items(view, &room);
-        let sight = &view.screen.sight;
-        let (role, right) = if sight.open { (Role::FrameFocus, "Esc closes") } else { (Role::Frame, "") };
-        let inner = brush.frame(area, role, ("", right));
-        let Some(of) = self.chosen(view, &items).and_then(|i| items[i].of) else { return };
-        let lines = detail(view, of, &room);
-        let height = usize::from(inner.height);
-        let skipped = if sight.open { sight.scroll.min(lines.len().saturating_sub(height)) } else { 0 };
-        for (y, pieces) in (inner.y..inner.bottom()).zip(lines.iter().skip(skipped)) {
-            line(pieces, (inner.x + 1, y), room.width, brush);
-        }
-        let hint = if sight.open { "" } else { ", Enter shows them" };
-        more(inner, lines.len().saturating_sub(skipped + height), hint, brush);
+/// Paints the lines about the chosen entry.
+fn draw_detail(view: &View<'_>, area: Rect, lines: &[Pieces], brush: &mut Brush<'_>) {
+    let sight = &view.screen.sight;
+    let (role, right) = if sight.open { (Role::FrameFocus, "Esc closes") } else { (Role::Frame, "") };
+    let inner = brush.frame(area, role, ("", right));
+    let height = usize::from(inner.height);
+    let skipped = if sight.open { sight.scroll.min(lines.len().saturating_sub(height)) } else { 0 };
+    for (y, pieces) in (inner.y..inner.bottom()).zip(lines.iter().skip(skipped)) {
+        line(pieces, (inner.x + 1, y), inner.width.saturating_sub(2), brush);
     }
+    let hint = if sight.open { "" } else { ", Enter shows them" };
+    more(inner, lines.len().saturating_sub(skipped + height), hint, brush);
 }
 
 fn more(inner: Rect, hidden: usize, hint: &str, brush: &mut Brush<'_>) {

@@ -1,7 +1,8 @@
 //! The verdict: every check with its interval against its limit, by classes of use; before the end of the session as far as it is decided.
 
 use super::interval;
-use super::list::{Item, List, Pieces, Room, number, paragraph, piece};
+use super::list::{Item, List, Pieces, ROWS, Room, number, paragraph, piece};
+use crate::view::format;
 use crate::view::theme::Role;
 use crate::view::tui::look::Signs;
 use crate::view::tui::pane::{Pane, View};
@@ -9,19 +10,15 @@ use crate::view::tui::sight::Reach;
 use crate::view::tui::verdict::appearance;
 use crate::vocab::verdict::{Decision, Line};
 
-pub(super) const PANES: [Pane; 2] = [
-    Pane { rows: |view, size| LIST.rows(view, size), draw: |view, area, brush| LIST.draw(view, area, brush) },
-    Pane {
-        rows: |view, size| LIST.rows_below(view, size),
-        draw: |view, area, brush| LIST.draw_below(view, area, brush),
-    },
-];
+pub(super) const PANES: [Pane; 1] =
+    [Pane { rows: |_, _| ROWS, draw: |view, area, brush| LIST.draw(view, area, brush) }];
 
 const LIST: List = List {
     title,
     heads: |_| Vec::new(),
     items,
     detail: Some(detail),
+    beside: true,
     empty: |_| "nothing is checked yet".to_owned(),
     rest: |_, _| 0,
 };
@@ -78,7 +75,7 @@ fn items(view: &View<'_>, room: &Room) -> Vec<Item> {
         }));
     };
     let sections = so_far.verdict.sections();
-    let of_all = if sections.is_empty() { "" } else { "of every use" };
+    let of_all = if sections.is_empty() { "" } else { "general" };
     let mut heading = vec![piece(of_all, Role::Title, widths.before())];
     heading.extend(interval::head(scale, widths.bar));
     heading.extend([number("measured", Role::Dim, widths.measured), number("margin", Role::Dim, 9)]);
@@ -94,7 +91,7 @@ fn items(view: &View<'_>, room: &Room) -> Vec<Item> {
             open => (room.signs.wait, Role::Dim, format!("{open} left")),
         };
         let name = format!("{name}: ");
-        let columns = crate::view::format::width(&name) as u16;
+        let columns = format::width(&name) as u16;
         put(vec![piece(sign, role, 2), piece(name, Role::Title, columns + 1), piece(word, role, 0)], lines);
     }
     items
@@ -129,11 +126,14 @@ fn line(view: &View<'_>, (_, line, decision): &Judged<'_>, (widths, scale): (&Wi
     let word = if decision.is_some() { line.word() } else { "open".to_owned() };
     let of = if view.state.nodes.len() > 1 { format!("{} {}", line.node, line.of) } else { line.of.clone() };
     let mut pieces = vec![piece(sign, role, 2), piece(word, role, widths.word), piece(of, Role::Text, widths.of)];
+    // What is said in words takes the blanks before what was measured as well.
+    let taken = format::width(&line.measured) as u16 + 2;
+    let spare = if line.numbers.is_some() { 0 } else { widths.measured.saturating_sub(taken) };
     match &line.numbers {
         Some(numbers) => pieces.extend(interval::bar(numbers, *decision, scale, widths.bar, signs)),
-        None => pieces.push(piece(short(line), Role::Dim, widths.bar)),
+        None => pieces.push(piece(short(line), Role::Dim, widths.bar + spare)),
     }
-    pieces.push(number(&line.measured, Role::Strong, widths.measured));
+    pieces.push(number(&line.measured, Role::Strong, widths.measured - spare));
     pieces.push(number(&line.margin, role, 9));
     if widths.bar < 32 {
         return pieces;
@@ -157,7 +157,8 @@ fn detail(view: &View<'_>, place: usize, room: &Room) -> Vec<Pieces> {
     let decision = settled.then_some(line.decision);
     let (sign, role) = decision.map_or((room.signs.wait, Role::Dim), |decision| appearance(decision, room.signs));
     let word = if settled { line.word() } else { "open".to_owned() };
-    let mut lines = paragraph(sign, &format!("{word}  {}", line.of), role, room);
+    let mut lines = paragraph("check", &format!("{sign} {word} {}", line.of), role, room);
+    lines.extend(paragraph("section", &line.section, Role::Text, room));
     lines.extend(paragraph("holds if", &format!("{} {}", line.comparison, line.limit), Role::Text, room));
     let measured = if line.measured.is_empty() { "nothing" } else { &line.measured };
     let detail = if line.detail.is_empty() { String::new() } else { format!(", {}", line.detail) };

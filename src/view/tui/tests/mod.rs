@@ -4,6 +4,7 @@ mod follow;
 mod host;
 mod machine;
 mod pages;
+mod random;
 mod screens;
 mod story;
 

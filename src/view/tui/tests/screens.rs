@@ -104,7 +104,7 @@ fn the_help_lists_every_key_of_the_screen() {
     // What has no room is scrolled to.
     let tops: Vec<String> = (0..10)
         .map(|_| {
-            live.screen.key(key(KeyCode::PageDown), &State::default());
+            live.press(key(KeyCode::PageDown), (80, 16));
             text(&drawn(&mut live, (80, 16)))
         })
         .collect();
