@@ -6,9 +6,12 @@ use super::finding;
 use super::look::Brush;
 use super::pane::{Pane, Rows, View};
 use super::screen;
+use crate::analysis::state::Remark;
 use crate::view::theme::Role;
 use crate::view::{format, words};
+use crate::vocab::finding::Finding;
 use crate::vocab::moment::Moment;
+use crate::vocab::name::NodeName;
 
 pub(super) const PANE: Pane = Pane { rows, draw };
 
@@ -24,7 +27,6 @@ fn rows(view: &View<'_>, (_, height): (u16, u16)) -> Rows {
 }
 
 struct Entry {
-    at: Moment,
     time: String,
     sign: &'static str,
     role: Role,
@@ -35,7 +37,7 @@ struct Entry {
 
 fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let inner = brush.frame(area, Role::Frame, ("What was said", "latest first"));
-    let entries = entries(view, brush);
+    let entries = entries(view, usize::from(inner.height), brush);
     let mut y = inner.y;
     let columns = inner.width.saturating_sub(14);
     for entry in entries {
@@ -61,29 +63,48 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     }
 }
 
-fn entries(view: &View<'_>, brush: &Brush<'_>) -> Vec<Entry> {
-    let (state, signs) = (view.state, brush.look.signs());
-    let foremost = screen::foremost(state.findings.values());
-    let runner = |node, at| state.to_runner(node, at);
+/// Something that was said.
+#[derive(Clone, Copy)]
+enum Said<'a> {
+    Finding(&'a NodeName, &'a Finding),
+    Remark(&'a Remark),
+}
+
+/// The latest entries, at most so many: nobody sees the words of the others.
+fn entries(view: &View<'_>, most: usize, brush: &Brush<'_>) -> Vec<Entry> {
+    let state = view.state;
     let found = state.findings.values().filter_map(|f| {
         let node = state.found_on.get(&f.id)?;
-        let (sign, role) = finding::appearance(f, signs);
-        let run = f.run.as_ref().map_or_else(String::new, |r| format!("{r}: "));
-        let text = format!("{}  {run}{}", finding::weight(f, state.node_now(node)), finding::sentence(f));
-        // Of the one that matters most it stands at the top of the screen while that is open.
-        let at_the_top = f.closed.is_none() && foremost.is_some_and(|first| first.id == f.id);
-        let below = if at_the_top { Vec::new() } else { words::reasons(f) };
-        Some(Entry { at: runner(node, f.onset), time: view.stopwatch(node, f.onset), sign, role, text, below })
+        Some((state.to_runner(node, f.onset), Said::Finding(node, f)))
     });
-    let remarks = state.remarks.iter().map(|r| Entry {
-        at: if r.node.is_runner() { r.at } else { runner(&r.node, r.at) },
-        time: view.stopwatch(&r.node, r.at),
-        sign: signs.wait,
-        role: Role::Text,
-        text: r.text.clone(),
-        below: Vec::new(),
+    let remarks = state.remarks.iter().map(|r| {
+        let at = if r.node.is_runner() { r.at } else { state.to_runner(&r.node, r.at) };
+        (at, Said::Remark(r))
     });
-    let mut entries: Vec<Entry> = found.chain(remarks).collect();
-    entries.sort_by_key(|e| std::cmp::Reverse(e.at));
-    entries
+    let mut said: Vec<(Moment, Said<'_>)> = found.chain(remarks).collect();
+    said.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    let foremost = screen::foremost(state.findings.values()).map(|f| f.id);
+    said.into_iter().take(most).map(|(_, said)| entry(view, said, foremost, brush)).collect()
+}
+
+fn entry(view: &View<'_>, said: Said<'_>, foremost: Option<u32>, brush: &Brush<'_>) -> Entry {
+    let (state, signs) = (view.state, brush.look.signs());
+    match said {
+        Said::Finding(node, f) => {
+            let (sign, role) = finding::appearance(f, signs);
+            let run = f.run.as_ref().map_or_else(String::new, |r| format!("{r}: "));
+            let text = format!("{}  {run}{}", finding::weight(f, state.node_now(node)), finding::sentence(f));
+            // Of the one that matters most it stands at the top of the screen while that is open.
+            let at_the_top = f.closed.is_none() && foremost == Some(f.id);
+            let below = if at_the_top { Vec::new() } else { words::reasons(f) };
+            Entry { time: view.stopwatch(node, f.onset), sign, role, text, below }
+        }
+        Said::Remark(r) => Entry {
+            time: view.stopwatch(&r.node, r.at),
+            sign: signs.wait,
+            role: Role::Text,
+            text: r.text.clone(),
+            below: Vec::new(),
+        },
+    }
 }

@@ -3,9 +3,13 @@
 
 use crate::analysis::compare::{Comparison, Machine, compare};
 use crate::analysis::reference;
-use crate::analysis::state::State;
+use crate::analysis::roof;
+use crate::analysis::state::{RunState, State};
 use crate::analysis::verdict::{SoFar, so_far};
+use crate::view::format;
 use crate::vocab::finding::Severity;
+use crate::vocab::plan::Plan;
+use crate::vocab::stat;
 
 /// As often as any of these changes, there is something new to be reckoned.
 type Mark = (u64, usize, usize, usize, u64, bool);
@@ -17,8 +21,39 @@ pub(super) struct Outlook {
     pub(super) so_far: SoFar,
     /// The session beside its references; none where the plan has none.
     pub(super) comparison: Option<Comparison>,
+    /// What each run came to, in their order.
+    pub(super) runs: Vec<Standing>,
+    /// Whether any run has a share of a roof, or will have.
+    pub(super) has_roofs: bool,
     /// References that cannot be compared with, and why.
     pub(super) missing: Vec<String>,
+}
+
+/// What a run came to, printed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Standing {
+    /// The median of its official main figure.
+    pub(super) median: Option<String>,
+    /// What share of its roof that is, of the nominal one where that is known: `82 % nom`.
+    pub(super) share: Option<String>,
+}
+
+impl Standing {
+    fn of(plan: &Plan, run: &RunState) -> Self {
+        let median = run
+            .main_figure()
+            .and_then(|(name, unit)| stat::median(&values(run, name)).map(|median| format::quantity(median, unit)));
+        let share = roof::bounded(run).filter(|_| run.is_over()).and_then(|(name, _)| {
+            let mean = stat::mean(&values(run, name))?;
+            let roof = roof::of_run(plan, run).pop()?;
+            Some(format!("{:.0} % {}", 100.0 * mean / roof.value.value, &roof.basis.word()[..3]))
+        });
+        Self { median, share }
+    }
+}
+
+fn values(run: &RunState, figure: &str) -> Vec<f64> {
+    run.figure(figure).iter().map(|(value, ..)| *value).collect()
 }
 
 impl Outlook {
@@ -31,6 +66,8 @@ impl Outlook {
         *self = Self { mark: Some(mark), ..Self::default() };
         let Some(opening) = &state.opening else { return };
         self.so_far = so_far(&opening.plan, state);
+        self.runs = state.runs.iter().map(|run| Standing::of(&opening.plan, run)).collect();
+        self.has_roofs = state.runs.iter().any(|run| !roof::of_run(&opening.plan, run).is_empty());
         let mut machines: Vec<Machine> = Vec::new();
         for name in opening.plan.references.keys() {
             match opening.plan.reference(name) {
@@ -55,7 +92,8 @@ fn machine(name: &str, profile: crate::vocab::reference::Profile, findings: Vec<
 }
 
 fn mark(state: &State) -> Mark {
-    let iterations = state.runs.iter().map(|run| run.done.len()).sum();
+    // A run that starts says what its roofs are.
+    let iterations = state.runs.iter().map(|run| run.done.len() + usize::from(run.start.is_some())).sum();
     let over = state.runs.iter().filter(|run| run.is_over()).count();
     let closed = state.findings.values().filter(|f| f.closed.is_some()).count();
     // Each saying of a finding that matters to a verdict makes it worse.

@@ -4,16 +4,15 @@ use ratatui::layout::Rect;
 
 use super::axis::Axis;
 use super::look::{Brush, Signs};
+use super::outlook::Standing;
 use super::pane::{Pane, Rows, View};
 use super::plot;
 use super::touch::Touch;
-use crate::analysis::roof;
 use crate::analysis::state::{RunState, Status};
 use crate::view::format;
 use crate::view::theme::Role;
 use crate::vocab::event::Outcome;
 use crate::vocab::finding::Severity;
-use crate::vocab::stat;
 use crate::vocab::verdict::Decision;
 
 pub(super) const PANE: Pane = Pane { rows, draw };
@@ -62,7 +61,8 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     // Scrolled so that the chosen run is seen.
     let skipped = (chosen % rows + 1).saturating_sub(usize::from(inner.height));
     let width = inner.width / columns as u16;
-    for (index, run) in runs.iter().enumerate() {
+    let longest = runs.iter().map(|r| format::width(&name(view, r)) as u16 + 2).max().unwrap_or(0);
+    for index in 0..runs.len() {
         let (column, row) = (index / rows, index % rows);
         let Some(row) = row.checked_sub(skipped).filter(|r| *r < usize::from(inner.height)) else { continue };
         let cell = Rect::new(inner.x + column as u16 * width, inner.y + row as u16, width, 1);
@@ -70,7 +70,7 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
             brush.ground(cell, Role::GroundSelect);
         }
         brush.touch(cell, Touch::Run(index));
-        entry(view, run, cell, brush);
+        entry(view, (index, longest), cell, brush);
     }
 }
 
@@ -120,16 +120,18 @@ fn name(view: &View<'_>, run: &RunState) -> String {
     if view.state.nodes.len() > 1 { format!("{} {}", run.node, run.name) } else { run.name.to_string() }
 }
 
-fn entry(view: &View<'_>, run: &RunState, cell: Rect, brush: &mut Brush<'_>) {
+/// Paints the run of this place; `longest` is what the longest name needs.
+fn entry(view: &View<'_>, (index, longest): (usize, u16), cell: Rect, brush: &mut Brush<'_>) {
+    let Some(run) = view.state.runs.get(index) else { return };
+    let standing = view.outlook.runs.get(index);
     let signs = brush.look.signs();
     let (sign, word, short, role) = appearance(view, run, signs);
     let wide = cell.width >= WIDE;
     let word_columns: u16 = if wide { 9 } else { 5 };
-    let roof_columns: u16 = if cell.width >= AMPLE && has_roofs(view) { SHARE } else { 0 };
+    let roof_columns: u16 = if cell.width >= AMPLE && view.outlook.has_roofs { SHARE } else { 0 };
     let figure_columns = FIGURE as u16 + 1 + roof_columns;
     let steps_columns: u16 = if wide { 8 } else { 0 };
     let fixed = 3 + word_columns + figure_columns + steps_columns + 1;
-    let longest = view.state.runs.iter().map(|r| format::width(&name(view, r)) as u16 + 2).max().unwrap_or(0);
     // Beside others a name is worth more than a shape: runs often differ in their last letters alone.
     let least = if wide { SPARK } else { 0 };
     let name_columns = longest.min(cell.width.saturating_sub(fixed + least));
@@ -148,46 +150,24 @@ fn entry(view: &View<'_>, run: &RunState, cell: Rect, brush: &mut Brush<'_>) {
         brush.text((x, cell.y), &steps, Role::Dim, steps_columns - 1);
         x += steps_columns;
     }
-    let (figure, figure_role) = figure(run);
+    let (figure, figure_role) = figure(run, standing);
     brush.text((x, cell.y), &format::right(&figure, FIGURE), figure_role, FIGURE as u16);
-    if let (Some(share), 1..) = (share(view, run), roof_columns) {
-        brush.text((x + FIGURE as u16, cell.y), &format::right(&share, usize::from(SHARE)), Role::Dim, SHARE);
+    if let (Some(share), 1..) = (standing.and_then(|s| s.share.as_deref()), roof_columns) {
+        brush.text((x + FIGURE as u16, cell.y), &format::right(share, usize::from(SHARE)), Role::Dim, SHARE);
     }
     x += figure_columns;
     brush.text((x, cell.y), &spark(run, usize::from(spark_columns), signs), Role::Series, spark_columns);
 }
 
-/// What share of its roof a run has come to, of the nominal one where that is known: `82 % nom`.
-fn share(view: &View<'_>, run: &RunState) -> Option<String> {
-    let plan = view.state.opening.as_ref().map(|o| &o.plan)?;
-    let (name, _) = roof::bounded(run).filter(|_| run.is_over())?;
-    let mean = stat::mean(&run.figure(name).iter().map(|(value, ..)| *value).collect::<Vec<_>>())?;
-    let roof = roof::of_run(plan, run).pop()?;
-    let basis = &roof.basis.word()[..3];
-    Some(format!("{:.0} % {basis}", 100.0 * mean / roof.value.value))
-}
-
-/// Whether any run has something to stand in the column of shares, or will have.
-fn has_roofs(view: &View<'_>) -> bool {
-    let plan = view.state.opening.as_ref().map(|o| &o.plan);
-    plan.is_some_and(|plan| view.state.runs.iter().any(|run| !roof::of_run(plan, run).is_empty()))
-}
-
 /// The live rate while a run goes on, else the median of its official figures.
-fn figure(run: &RunState) -> (String, Role) {
+fn figure(run: &RunState, standing: Option<&Standing>) -> (String, Role) {
     let live = run.meters.first().and_then(|m| Some((m.rate.last()?.value, m.spec.unit)));
     if matches!(run.status, Status::Running) {
         return live
             .map_or_else(|| (String::new(), Role::Dim), |(value, unit)| (format::quantity(value, unit), Role::Strong));
     }
-    official(run).map_or_else(|| (String::new(), Role::Dim), |text| (text, Role::Figure))
-}
-
-/// The median of a run's official main figure, printed.
-fn official(run: &RunState) -> Option<String> {
-    let (name, unit) = run.main_figure()?;
-    let values: Vec<f64> = run.figure(name).iter().map(|(value, ..)| *value).collect();
-    stat::median(&values).map(|m| format::quantity(m, unit))
+    let official = standing.and_then(|s| s.median.clone());
+    official.map_or_else(|| (String::new(), Role::Dim), |text| (text, Role::Figure))
 }
 
 fn spark(run: &RunState, columns: usize, signs: &Signs) -> String {
