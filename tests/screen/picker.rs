@@ -16,11 +16,15 @@ fn the_list_starts_nothing_and_is_left() {
     terminal.wait_for("quick");
     terminal.wait_for("synthetic-collapse");
     nothing_has_begun(&house);
-    terminal.send("jj");
-    terminal.wait_for("Disk acceptance");
-    // Before the first comes the last.
-    terminal.send("kkk");
+    // The smoke test is chosen at first, which does least.
+    terminal.wait_for("Smoke test: does everything work?");
+    terminal.send("kk");
+    terminal.wait_for("Memory acceptance");
+    terminal.send("jjjj");
     terminal.wait_for("The flagship fault");
+    // After the last comes the first.
+    terminal.send("j");
+    terminal.wait_until_gone("The flagship fault");
     nothing_has_begun(&house);
     terminal.send("q");
     terminal.ends_given_back(0);
@@ -33,8 +37,7 @@ fn what_is_chosen_from_the_list_is_run() {
     house.preset("zz-small", &level(&[("small-one", 1.0)]));
     let mut terminal = house.open(&[]);
     terminal.wait_for("zz-small");
-    // Before the first comes the last.
-    terminal.send("k");
+    terminal.send("jjj");
     terminal.wait_for("A healthy device");
     nothing_has_begun(&house);
     terminal.send("\r");
@@ -52,6 +55,8 @@ fn a_preset_that_cannot_be_read_is_shown_and_not_started() {
     house.preset("aa-broken", "( title: \"Broken\", runs: [] )");
     let mut terminal = house.open(&[]);
     terminal.wait_for("aa-broken");
+    // After the last comes the first.
+    terminal.send("jjj");
     terminal.wait_for("cannot be used");
     terminal.send("\r");
     terminal.wait_for("refused");
@@ -64,10 +69,11 @@ fn a_preset_that_cannot_be_read_is_shown_and_not_started() {
 fn wide_characters_and_escapes_in_a_title_leave_the_list_whole() {
     let house = House::new();
     let title = "验收\\u{1b}[2J\\u{1b}[999;999H测试验收测试验收测试验收测试验收测试验收测试验收测试";
-    house.preset("aa-wide", &titled(title, &[("small-one", 1.0)]));
+    house.preset("zz-wide", &titled(title, &[("small-one", 1.0)]));
     let mut terminal = house.open(&[]);
-    terminal.wait_for("验收");
     terminal.wait_for("quick");
+    terminal.send("jjj");
+    terminal.wait_for("验收");
     frame_is_whole(&terminal);
     assert!(!String::from_utf8_lossy(&terminal.bytes()).contains("\u{1b}[999"), "the title of a preset is a command");
     terminal.send("q");

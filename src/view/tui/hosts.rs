@@ -132,24 +132,24 @@ fn same_unit(shown: &Evidence, key: &str, name: &str) -> bool {
 
 /// The device and row that evidence means by its words: `vda await`, `cpu iowait`, `pressure io full`.
 fn named(host: &Host, counter: &str) -> Option<(String, &'static str)> {
-    let spelled = |key: &str, name: &str| {
-        let (source, device) = key.split_once('/').unwrap_or((key, ""));
-        [
-            format!("{device} {name}"),
-            format!("{source} {name}"),
-            format!("{source} {device} {name}"),
-            format!("{device} {source} {name}"),
-            format!("{key} {name}"),
-        ]
-        .contains(&counter.to_owned())
-    };
-    let rows = |key: &String| {
-        let (key, source) = (key.clone(), key.split('/').next().unwrap_or_default().to_owned());
-        ROWS.iter().filter(move |r| r.source == source).map(move |r| (key.clone(), r.name))
-    };
     // `cpu iowait` is the node's, never that of a single CPU, of which there may be hundreds.
     let whole = |key: &&String| !key.starts_with("cpu/") || key.len() == "cpu/".len();
-    host.devices.keys().filter(whole).flat_map(rows).find(|(key, name)| spelled(key, name))
+    let row = |key: &'_ String| {
+        let (source, device) = key.split_once('/').unwrap_or((key, ""));
+        let spelled = |name: &str| {
+            let before = counter.strip_suffix(name).and_then(|rest| rest.strip_suffix(' '));
+            before.is_some_and(|before| is_of(before, (key, source, device)))
+        };
+        let name = ROWS.iter().filter(|r| r.source == source).map(|r| r.name).find(|name| spelled(name))?;
+        Some((key.clone(), name))
+    };
+    host.devices.keys().filter(whole).find_map(row)
+}
+
+/// Whether these words mean a device: its name, its source, both in either order, or its key.
+fn is_of(words: &str, (key, source, device): (&str, &str, &str)) -> bool {
+    let both = |first: &str, second: &str| words.strip_prefix(first).and_then(|r| r.strip_prefix(' ')) == Some(second);
+    words == device || words == source || words == key || both(source, device) || both(device, source)
 }
 
 /// The heads of the two columns of values, on the row of the axis.
