@@ -7,8 +7,8 @@
 use std::io::{self, IsTerminal, Stdout, Write, stdout};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::process::{Signal, getpid, kill_process};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use tokio::signal::unix::{Signal as Heard, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Interval, interval, timeout};
@@ -36,6 +37,8 @@ use crate::vocab::text::neutral;
 
 /// Whether the terminal is ours, so that it is given back once and only when it was taken.
 static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Held while attributes are set again, so that a terminal that is given back in the same moment stays so.
+static ATTRIBUTES: Mutex<()> = Mutex::new(());
 /// Whether its title is ours too.
 static TITLED: AtomicBool = AtomicBool::new(false);
 
@@ -48,6 +51,8 @@ const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1000l";
 
 /// How long a stop is waited for. A process whose group no shell looks after is not stopped at all.
 const STOP: Duration = Duration::from_millis(200);
+/// How long the rest of a key is waited for.
+const PART: Duration = Duration::from_millis(10);
 /// How often the screen asks whether the terminal is still there.
 const LOOK: Duration = Duration::from_millis(500);
 /// What is taken for the size of a terminal that does not know its own.
@@ -88,6 +93,7 @@ pub fn restore() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
+    let _one = ATTRIBUTES.lock();
     let mut out = stdout();
     if MOUSED.swap(false, Ordering::SeqCst) {
         let _ = execute!(out, Print(MOUSE_OFF));
@@ -247,14 +253,28 @@ fn read_keys(sender: &UnboundedSender<Input>, enough: &OwnedFd) {
             Ok(_) => {}
         }
         match pass_on(sender) {
-            // Readable, and yet no key: crossterm has a part of one. Not again at once, or this would spin.
-            Ok(0) => thread::sleep(Duration::from_millis(10)),
+            // Readable, and yet no key: crossterm has a part of one, or has not heard of it. Not again at once, or this would spin.
+            Ok(0) => {
+                thread::sleep(PART);
+                announce_keys();
+            }
             Ok(_) => {}
             Err(_) => break,
         }
     }
     // The receiver being gone means that the screen has ended already.
     let _ = sender.send(Input::Gone);
+}
+
+/// Has the kernel announce once more what is to be read. crossterm waits for changes only, and when a key and a change of size come
+/// together it forgets the key until the next one is pressed. Setting the attributes that a terminal has wakes everybody who waits for
+/// it (`n_tty_set_termios`), and changes nothing.
+fn announce_keys() {
+    let _one = ATTRIBUTES.lock();
+    let input = io::stdin();
+    if let (true, Ok(attributes)) = (TAKEN.load(Ordering::SeqCst), tcgetattr(&input)) {
+        let _ = tcsetattr(&input, OptionalActions::Now, &attributes);
+    }
 }
 
 /// Passes on what crossterm has understood by now; gives how much that was.
