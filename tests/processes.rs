@@ -148,7 +148,7 @@ fn a_worker_deaf_to_a_stop_is_stuck_and_the_session_ends() {
     let place = Place::new();
     let plan = plan(&[synthetic("deaf", "60 s", "Hang(after: \"100 ms\")", "")], "");
     let mut session = place.session("deaf", &plan, &[]);
-    session.wait_for_work("deaf");
+    session.wait_until_hung("deaf");
     send(session.started.pid(), Signal::INT);
     let (finished, records) = session.finish(PATIENCE);
     assert_eq!(finished.code, Some(2), "{}", finished.out);

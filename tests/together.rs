@@ -99,9 +99,9 @@ fn a_signal_stops_all_of_a_group_and_what_is_deaf_is_left_behind() {
         synthetic("deaf-too", "60 s", "Hang(after: \"100 ms\")", LOAD),
     ];
     let mut session = place.session("signal", &plan(&runs, ""), &[]);
-    for run in ["one", "deaf", "deaf-too"] {
-        session.wait_for_work(run);
-    }
+    session.wait_for_work("one");
+    session.wait_until_hung("deaf");
+    session.wait_until_hung("deaf-too");
     send(session.started.pid(), Signal::INT);
     let (finished, records) = session.finish(PATIENCE);
     assert_eq!(finished.code, Some(2), "{}", finished.out);

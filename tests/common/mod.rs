@@ -179,11 +179,11 @@ pub(crate) struct Session {
 
 impl Session {
     /// Waits until the file holds a record that `wanted` likes.
-    pub(crate) fn wait_for(&mut self, what: &str, wanted: impl Fn(&Record) -> bool) -> Record {
+    pub(crate) fn wait_for(&mut self, what: &str, mut wanted: impl FnMut(&Record) -> bool) -> Record {
         let file = self.file.clone();
         let mut ended = false;
         until(what, PATIENCE, || {
-            let found = read(&file).0.into_iter().find(&wanted);
+            let found = read(&file).0.into_iter().find(|record| wanted(record));
             assert!(found.is_some() || !ended, "the session ended without {what}: {}", self.started.out());
             ended = self.started.has_ended();
             found
@@ -195,6 +195,24 @@ impl Session {
         self.wait_for(&format!("work of {run}"), |r| match &r.event {
             Event::Progress(progress) => &*progress.run.0 == run && progress.done.iter().any(|done| *done > 0),
             _ => false,
+        });
+    }
+
+    /// Waits until a run that has done work does none any more: a worker that is to hang has begun to.
+    pub(crate) fn wait_until_hung(&mut self, run: &str) {
+        let mut last: Option<(Vec<u64>, u64)> = None;
+        self.wait_for(&format!("the standstill of {run}"), |r| {
+            let Event::Progress(progress) = &r.event else { return false };
+            if &*progress.run.0 != run || progress.done.iter().all(|done| *done == 0) {
+                return false;
+            }
+            match &last {
+                Some((done, since)) if *done == progress.done => r.at.0 >= since + 300_000,
+                _ => {
+                    last = Some((progress.done.clone(), r.at.0));
+                    false
+                }
+            }
         });
     }
 
