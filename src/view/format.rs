@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::vocab::moment::Span;
-use crate::vocab::text::neutral;
+use crate::vocab::text::{is_plain, neutral};
 use crate::vocab::unit::{Unit, printed_in};
 
 /// Stands at the end of a text that was cut.
@@ -71,7 +71,7 @@ pub fn wall(started: &str, passed: Span, zone: &TimeZone) -> Option<DateTime> {
 /// How many columns a text takes.
 #[must_use]
 pub fn width(text: &str) -> usize {
-    text.width()
+    if is_plain(text) { text.len() } else { text.width() }
 }
 
 /// A text from anywhere, made harmless and cut to so many columns; a cut is marked.

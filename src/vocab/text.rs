@@ -3,7 +3,16 @@
 /// Replaces what could move the cursor or turn the text around (control, bidirectional and zero-width characters) by `?`.
 #[must_use]
 pub fn neutral(text: &str) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
     text.chars().map(|c| if is_unsafe(c) { '?' } else { c }).collect()
+}
+
+/// Whether a text is printable ASCII alone, of which every byte is a column: nearly every text that a screen is made of.
+#[must_use]
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|b| matches!(b, b' '..=b'~'))
 }
 
 fn is_unsafe(c: char) -> bool {

@@ -1,6 +1,6 @@
 //! What the live screen takes: CPU time of a frame of 200 by 60 on each screen, and bytes of frames, over a session that is folded
-//! record by record. `cargo bench --bench screen_cost`; a session file behind `--` is shown instead of the golden one, of which
-//! the runs, iterations and findings are multiplied, as after days of a burn-in.
+//! record by record. `cargo bench --bench screen_cost -- [SCREEN] [SESSION]`; a session file is shown instead of the golden one, of
+//! which the runs, iterations and findings are multiplied, as after days of a burn-in.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -124,7 +124,11 @@ fn full(mut state: State) -> State {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1.jsonl").to_owned();
-    let file = std::env::args().skip(1).find(|word| !word.starts_with("--")).unwrap_or(golden);
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let is_screen = |word: &&String| SCREENS.iter().any(|(name, _)| name == word);
+    let only = words.iter().find(is_screen);
+    let own = words.iter().find(|word| !is_screen(word));
+    let file = own.unwrap_or(&golden);
     let records: Vec<Record> = Reader::open(file.as_ref())?
         .filter_map(|item| match item {
             Item::Record(record) => Some(*record),
@@ -135,11 +139,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(out, "{} records of {file}", records.len())?;
     let mut state = State::default();
     records.iter().for_each(|record| state.apply(record));
-    let state = if std::env::args().any(|word| word == file) { state } else { full(state) };
+    let state = if own.is_some() { state } else { full(state) };
     let iterations: usize = state.runs.iter().map(|run| run.done.len()).sum();
     writeln!(out, "{} runs, {iterations} iterations, {} findings", state.runs.len(), state.findings.len())?;
     for size in [(80, 24), (200, 60)] {
-        for (name, key) in SCREENS {
+        for (name, key) in SCREENS.into_iter().filter(|(name, _)| only.is_none_or(|only| only == name)) {
             let (time, bytes) = still(&state, size, key)?;
             writeln!(out, "{}x{} {name}: a frame {time:.3} ms of CPU (budget {MOST} ms at 200x60)", size.0, size.1)?;
             writeln!(out, "{}x{} {name}: {bytes} bytes for {FRAMES} frames of an unchanged state", size.0, size.1)?;

@@ -24,7 +24,10 @@ impl Axis {
         if at < self.from || at > self.to {
             return None;
         }
-        let place = u128::from(at.since(self.from).0) * parts as u128 / u128::from(self.length().0);
+        let (passed, length) = (at.since(self.from).0, self.length().0);
+        // Every point of every frame comes through here, and few sessions last for centuries.
+        let whole = || (u128::from(passed) * parts as u128 / u128::from(length)) as u64;
+        let place = passed.checked_mul(parts as u64).map_or_else(whole, |scaled| scaled / length);
         Some((place as usize).min(parts.saturating_sub(1)))
     }
 
@@ -48,19 +51,20 @@ impl Axis {
 
     /// The mean of the readings in each column; between readings that belong together the earlier one holds.
     pub(super) fn spread(&self, points: &[Point]) -> Vec<Option<f64>> {
-        let mut sums = vec![(0.0, 0u32); self.columns];
-        for point in points {
-            if let Some(sum) = self.column(point.at).and_then(|c| sums.get_mut(c)) {
-                *sum = (sum.0 + point.value, sum.1 + 1);
+        let mut sums = vec![(0.0, 0_u32); self.columns];
+        let mut held = vec![None; self.columns];
+        for run in unbroken(points) {
+            let mut before: Option<(usize, f64)> = None;
+            for point in run {
+                let Some(column) = self.column(point.at).filter(|column| *column < self.columns) else { continue };
+                if let Some((last, value)) = before {
+                    (last + 1..column).for_each(|between| held[between] = Some(value));
+                }
+                sums[column] = (sums[column].0 + point.value, sums[column].1 + 1);
+                before = Some((column, point.value));
             }
         }
-        let mut values: Vec<Option<f64>> = sums.iter().map(|(sum, n)| (*n > 0).then(|| sum / f64::from(*n))).collect();
-        for pair in unbroken(points).iter().flat_map(|run| run.windows(2)) {
-            if let (Some(a), Some(b)) = (self.column(pair[0].at), self.column(pair[1].at)) {
-                values.iter_mut().take(b).skip(a + 1).for_each(|v| *v = v.or(Some(pair[0].value)));
-            }
-        }
-        values
+        sums.iter().zip(held).map(|((sum, n), held)| if *n > 0 { Some(sum / f64::from(*n)) } else { held }).collect()
     }
 }
 

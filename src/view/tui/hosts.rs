@@ -9,7 +9,7 @@ use super::pane::View;
 use super::plot;
 use super::screen::is_running;
 use crate::analysis::series::Series;
-use crate::analysis::state::{Host, ROWS, RunState};
+use crate::analysis::state::{Host, ROWS, Row, RunState};
 use crate::view::format;
 use crate::view::theme::Role;
 use crate::vocab::finding::Evidence;
@@ -82,7 +82,7 @@ const BEFORE: Span = Span::seconds(10);
 pub(super) fn rows<'a>(view: &View<'a>, run: &RunState) -> (Vec<HostRow<'a>>, Vec<String>) {
     let Some(host) = view.state.nodes.get(&run.node).map(|n| &n.host) else { return (Vec::new(), Vec::new()) };
     let device = run.start.as_ref().and_then(|s| s.labels.get("device")).map(|d| d.trim_start_matches("/dev/"));
-    let evidence = view.finding().map_or(&[][..], |f| &f.evidence);
+    let evidence = view.finding.map_or(&[][..], |f| &f.evidence);
     let mut taken: Vec<(String, &str)> = Vec::new();
     let mut rows = Vec::new();
     for shown in evidence {
@@ -134,14 +134,13 @@ fn same_unit(shown: &Evidence, key: &str, name: &str) -> bool {
 fn named(host: &Host, counter: &str) -> Option<(String, &'static str)> {
     // `cpu iowait` is the node's, never that of a single CPU, of which there may be hundreds.
     let whole = |key: &&String| !key.starts_with("cpu/") || key.len() == "cpu/".len();
+    // Few rows end these words, and there may be thousands of devices.
+    let ends = |name: &str| counter.strip_suffix(name).and_then(|rest| rest.strip_suffix(' '));
+    let rows: Vec<_> = ROWS.iter().filter_map(|row| Some((row, ends(row.name)?))).collect();
     let row = |key: &'_ String| {
         let (source, device) = key.split_once('/').unwrap_or((key, ""));
-        let spelled = |name: &str| {
-            let before = counter.strip_suffix(name).and_then(|rest| rest.strip_suffix(' '));
-            before.is_some_and(|before| is_of(before, (key, source, device)))
-        };
-        let name = ROWS.iter().filter(|r| r.source == source).map(|r| r.name).find(|name| spelled(name))?;
-        Some((key.clone(), name))
+        let meant = |(row, before): &&(&Row, &str)| row.source == source && is_of(before, (key, source, device));
+        rows.iter().find(meant).map(|(row, _)| (key.clone(), row.name))
     };
     host.devices.keys().filter(whole).find_map(row)
 }
@@ -154,7 +153,7 @@ fn is_of(words: &str, (key, source, device): (&str, &str, &str)) -> bool {
 
 /// The heads of the two columns of values, on the row of the axis.
 pub(super) fn heads(view: &View<'_>, (grid, y): (&Grid, u16), brush: &mut Brush<'_>) {
-    let first = if view.finding().is_some() { "before" } else { "least" };
+    let first = if view.finding.is_some() { "before" } else { "least" };
     let second =
         if view.screen.cursor.is_some() { "cursor".to_owned() } else { age(view).unwrap_or("last".to_owned()) };
     let (middle, end) = columns(grid);
@@ -197,15 +196,13 @@ fn row(view: &View<'_>, row: &HostRow<'_>, (grid, area): (&Grid, Rect), brush: &
     let max = points.iter().map(|p| p.value).fold(least_scale(row.unit), f64::max);
     let bars = plot::bars(brush.look.signs(), &values, max, usize::from(area.height));
     for (bar_y, bar) in (area.y..area.bottom()).zip(&bars) {
-        for (column, sign) in bar.chars().enumerate().filter(|(_, c)| *c != ' ') {
-            brush.sign(grid.x(column), bar_y, sign.encode_utf8(&mut [0; 4]), Role::Host);
-        }
+        brush.signs((grid.plot, bar_y), bar, Role::Host);
     }
     let last = match view.screen.cursor {
         Some(cursor) => points.iter().rev().find(|p| p.at <= cursor),
         None => points.last(),
     };
-    let before = match view.finding() {
+    let before = match view.finding {
         Some(finding) => {
             let level = || row.series?.median_between(finding.onset - BEFORE, finding.onset);
             row.before.or_else(level)

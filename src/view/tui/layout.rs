@@ -15,7 +15,8 @@ const PANES: &[Pane] = &[header::PANE, finding::PANE, plan::PANE, verdict::PANE,
 
 /// Paints the screen.
 pub(super) fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
-    brush.clear(area);
+    // A frame begins empty.
+    brush.ground(area, Role::Ground);
     let (columns, rows) = SMALLEST;
     if area.width < columns || area.height < rows {
         let text = format!("terminal too small {}x{}, need {columns}x{rows}", area.width, area.height);

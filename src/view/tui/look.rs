@@ -1,12 +1,13 @@
 //! Roles and signs as this terminal shows them, and the brush that panes paint with. The only place that turns a role into a style.
 
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::touch::{Touch, Touches};
 use crate::view::format;
 use crate::view::theme::{Colour, Glyphs, Role, Theme};
+use crate::vocab::text::is_plain;
 
 /// The characters that stand for things. Every state has a sign of its own, so that colour is never the only one.
 #[derive(Debug)]
@@ -156,7 +157,16 @@ impl<'a> Brush<'a> {
         }
         let text = format::cut(text, usize::from(columns));
         let style = self.look.text(role);
-        self.buffer.set_stringn(x, y, text, usize::from(columns), style).0
+        if !is_plain(&text) {
+            return self.buffer.set_stringn(x, y, text, usize::from(columns), style).0;
+        }
+        // Without looking for what belongs together, which is most of the time of a frame.
+        let end = self.buffer.area.right().min(x + text.len() as u16);
+        let first = self.buffer.index_of(x, y);
+        for (cell, at) in self.buffer.content[first..first + usize::from(end - x)].iter_mut().zip(0..) {
+            cell.set_symbol(&text[at..=at]).set_style(style);
+        }
+        end
     }
 
     /// Writes a text so that it ends before the column `end`.
@@ -174,6 +184,16 @@ impl<'a> Brush<'a> {
         }
     }
 
+    /// Signs from left to right; a blank leaves what is there.
+    pub(super) fn signs(&mut self, (x, y): (u16, u16), signs: &[&str], role: Role) {
+        let style = self.look.text(role);
+        for (x, sign) in (x..).zip(signs).filter(|(_, sign)| **sign != " ") {
+            if let Some(cell) = self.buffer.cell_mut((x, y)) {
+                cell.set_symbol(sign).set_style(style);
+            }
+        }
+    }
+
     /// Marks a cell as under the cursor without hiding what stands in it.
     pub(super) fn cursor(&mut self, x: u16, y: u16) {
         let empty = self.buffer.cell((x, y)).is_some_and(|c| c.symbol() == " ");
@@ -187,19 +207,21 @@ impl<'a> Brush<'a> {
     /// Lays a ground, leaving the text.
     pub(super) fn ground(&mut self, area: Rect, role: Role) {
         let style = self.look.ground(role);
-        self.buffer.set_style(area, style);
+        if style != Style::new() {
+            self.buffer.set_style(area, style);
+        }
     }
 
     /// Empties an area.
     pub(super) fn clear(&mut self, area: Rect) {
         let area = area.intersection(self.buffer.area);
-        for position in area.positions() {
-            if let Some(cell) = self.buffer.cell_mut(position) {
-                cell.reset();
-            }
+        let mut empty = Cell::EMPTY;
+        empty.set_style(self.look.ground(Role::Ground));
+        for y in (area.top()..area.bottom()).filter(|_| area.width > 0) {
+            let start = self.buffer.index_of(area.x, y);
+            self.buffer.content[start..start + usize::from(area.width)].fill(empty.clone());
         }
         self.touch(area, Touch::Nothing);
-        self.ground(area, Role::Ground);
     }
 
     /// Draws a frame with a title at each end of its upper side; gives what is inside.

@@ -42,6 +42,7 @@ mod plan;
 mod plot;
 mod press;
 mod replay;
+mod said;
 mod screen;
 mod sgr;
 mod sight;

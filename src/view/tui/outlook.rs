@@ -1,6 +1,7 @@
 //! What is reckoned of a session and not only read from it: the verdict so far, and the comparison with its references. Reckoned anew
 //! when something that it depends on has happened, and not at every frame.
 
+use super::said::Chronicle;
 use crate::analysis::compare::{Comparison, Machine, compare};
 use crate::analysis::reference;
 use crate::analysis::roof;
@@ -27,6 +28,8 @@ pub(super) struct Outlook {
     pub(super) has_roofs: bool,
     /// References that cannot be compared with, and why.
     pub(super) missing: Vec<String>,
+    /// Everything that was said, in order.
+    pub(super) chronicle: Chronicle,
 }
 
 /// What a run came to, printed.
@@ -59,11 +62,12 @@ fn values(run: &RunState, figure: &str) -> Vec<f64> {
 impl Outlook {
     /// Brings it up to a state.
     pub(super) fn look(&mut self, state: &State) {
+        self.chronicle.look(state);
         let mark = mark(state);
         if self.mark == Some(mark) {
             return;
         }
-        *self = Self { mark: Some(mark), ..Self::default() };
+        *self = Self { mark: Some(mark), chronicle: std::mem::take(&mut self.chronicle), ..Self::default() };
         let Some(opening) = &state.opening else { return };
         self.so_far = so_far(&opening.plan, state);
         self.runs = state.runs.iter().map(|run| Standing::of(&opening.plan, run)).collect();

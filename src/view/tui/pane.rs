@@ -22,6 +22,8 @@ pub(super) struct View<'a> {
     pub(super) signs: &'static Signs,
     /// The run on the chart.
     pub(super) run: Option<&'a RunState>,
+    /// The finding of that run that matters most.
+    pub(super) finding: Option<&'a Finding>,
 }
 
 impl<'a> View<'a> {
@@ -32,7 +34,9 @@ impl<'a> View<'a> {
         signs: &'static Signs,
     ) -> Self {
         let state = screen.shown(state);
-        Self { state, screen, zone, outlook, signs, run: screen.run(state) }
+        let run = screen.run(state);
+        let finding = screen::foremost(run.into_iter().flat_map(|run| state.findings_of(run)));
+        Self { state, screen, zone, outlook, signs, run, finding }
     }
 
     /// The time of a moment of a node on the session's stopwatch.
@@ -51,12 +55,6 @@ impl<'a> View<'a> {
     /// Date, time and zone so long after the session began.
     pub(super) fn date(&self, passed: Span) -> String {
         format!("{} {}", self.wall(passed, "%Y-%m-%d %H:%M:%S"), self.zone.iana_name().unwrap_or("local time"))
-    }
-
-    /// The finding of the run on the chart that matters most.
-    pub(super) fn finding(&self) -> Option<&'a Finding> {
-        let state = self.state;
-        screen::foremost(self.run.into_iter().flat_map(move |run| state.findings_of(run)))
     }
 }
 

@@ -156,7 +156,7 @@ fn entry(view: &View<'_>, (index, longest): (usize, u16), cell: Rect, brush: &mu
         brush.text((x + FIGURE as u16, cell.y), &format::right(share, usize::from(SHARE)), Role::Dim, SHARE);
     }
     x += figure_columns;
-    brush.text((x, cell.y), &spark(run, usize::from(spark_columns), signs), Role::Series, spark_columns);
+    brush.signs((x, cell.y), &spark(run, usize::from(spark_columns), signs), Role::Series);
 }
 
 /// The live rate while a run goes on, else the median of its official figures.
@@ -170,9 +170,9 @@ fn figure(run: &RunState, standing: Option<&Standing>) -> (String, Role) {
     official.map_or_else(|| (String::new(), Role::Dim), |text| (text, Role::Figure))
 }
 
-fn spark(run: &RunState, columns: usize, signs: &Signs) -> String {
+fn spark(run: &RunState, columns: usize, signs: &Signs) -> Vec<&'static str> {
     let Some((rate, from)) = run.meters.first().map(|m| &m.rate).and_then(|r| Some((r, r.first_at()?))) else {
-        return String::new();
+        return Vec::new();
     };
     let to = rate.last().map_or(from, |p| p.at);
     let values = Axis { from, to, columns }.spread(&rate.between(from, to));

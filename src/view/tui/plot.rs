@@ -82,10 +82,10 @@ fn steps(axis: &Axis, points: &[Point], rows: usize, max: f64, [upper, lower, wh
     Curve { columns, cells }
 }
 
-/// Bars of values on a scale from 0 to `max`, `rows` high, each a string of one cell a column, the upper row first.
+/// Bars of values on a scale from 0 to `max`, `rows` high, each row a sign a column, the upper row first.
 /// A gap is a space; a reading of nothing is the lowest bar, so that zero and unknown differ. The highest bar stays below the full
 /// cell, so that rows below each other do not run together.
-pub(super) fn bars(signs: &Signs, values: &[Option<f64>], max: f64, rows: usize) -> Vec<String> {
+pub(super) fn bars(signs: &Signs, values: &[Option<f64>], max: f64, rows: usize) -> Vec<Vec<&'static str>> {
     let levels = signs.bars.len();
     let height = |value: f64| if max > 0.0 { (value / max).clamp(0.0, 1.0) * (levels * rows - 1) as f64 } else { 0.0 };
     let cell = |value: Option<f64>, above: usize| {
@@ -133,8 +133,8 @@ mod tests {
             glyphs: Glyphs::Braille,
         }
         .signs();
-        assert_eq!(bars(signs, &values, 100.0, 1), ["▁ ▄▇"]);
-        assert_eq!(bars(signs, &values, 100.0, 2), ["   ▇", "▁ ██"]);
+        assert_eq!(bars(signs, &values, 100.0, 1), [["▁", " ", "▄", "▇"]]);
+        assert_eq!(bars(signs, &values, 100.0, 2), [[" ", " ", " ", "▇"], ["▁", " ", "█", "█"]]);
     }
 
     #[test]

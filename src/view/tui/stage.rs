@@ -48,9 +48,10 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let (each, count) = host_heights(inner.height, rows.len() as u16);
     let chart = Rect { height: inner.height.saturating_sub(1 + each * count), ..inner };
     let below = Rect { y: chart.bottom() + 1, height: each * count, ..inner };
-    shade(view, run, &grid, inner, brush);
+    let spans = spans(view, run, &grid);
+    shade(&spans, &grid, inner, brush);
     chart::draw(view, run, (&grid, chart), brush);
-    axis(view, run, (&grid, chart.bottom()), brush);
+    axis(view, (run, &spans), (&grid, chart.bottom()), brush);
     hosts::draw(view, &rows[..usize::from(count)], (&grid, below), brush);
     if let Some(x) = view.screen.cursor.and_then(|at| grid.axis.column(at)).map(|c| grid.x(c)) {
         (inner.y..inner.bottom()).for_each(|y| brush.cursor(x, y));
@@ -135,25 +136,26 @@ fn host_heights(height: u16, wanted: u16) -> (u16, u16) {
 
 /// Lays the ground of the findings' spans, over the chart and the host's rows alike. What is only told has none: its mark on the
 /// axis is enough.
-fn shade(view: &View<'_>, run: &RunState, grid: &Grid, inner: Rect, brush: &mut Brush<'_>) {
-    for (from, to, finding) in spans(view, run, grid) {
-        if finding.severity >= Severity::Warn {
-            let area = Rect::new(grid.x(from), inner.y, (to - from + 1) as u16, inner.height);
-            brush.ground(area, Role::GroundShade);
+fn shade(spans: &[Option<&Finding>], grid: &Grid, inner: Rect, brush: &mut Brush<'_>) {
+    for (column, finding) in spans.iter().enumerate() {
+        if finding.is_some_and(|finding| finding.severity >= Severity::Warn) {
+            brush.ground(Rect::new(grid.x(column), inner.y, 1, inner.height), Role::GroundShade);
         }
     }
 }
 
-/// The columns of each finding of the run, from its onset to its end or to now, the worst last.
-fn spans<'a>(view: &View<'a>, run: &'a RunState, grid: &Grid) -> Vec<(usize, usize, &'a Finding)> {
+/// The worst finding of the run in each column, from its onset to its end or to now.
+fn spans<'a>(view: &View<'a>, run: &'a RunState, grid: &Grid) -> Vec<Option<&'a Finding>> {
     let end = run.ended.unwrap_or_else(|| view.state.node_now(&run.node));
-    let span = |finding: &'a Finding| {
+    let mut spans = vec![None; grid.axis.columns];
+    for finding in view.state.findings_of(run) {
         let to = finding.closed.unwrap_or(end.max(finding.onset));
-        let (from, to) = grid.axis.columns_of(finding.onset, to)?;
-        Some((from, to, finding))
-    };
-    let mut spans: Vec<_> = view.state.findings_of(run).filter_map(span).collect();
-    spans.sort_by_key(|(.., finding)| finding.severity);
+        let Some((from, to)) = grid.axis.columns_of(finding.onset, to) else { continue };
+        for span in spans.iter_mut().take(to + 1).skip(from) {
+            let worst = span.filter(|other: &&Finding| other.severity > finding.severity);
+            *span = worst.or(Some(finding));
+        }
+    }
     spans
 }
 
@@ -167,13 +169,17 @@ fn mark(finding: &Finding, signs: &Signs) -> (&'static str, Role) {
 }
 
 /// The axis: times, the spans of findings, and remarks.
-fn axis(view: &View<'_>, run: &RunState, (grid, y): (&Grid, u16), brush: &mut Brush<'_>) {
+fn axis(
+    view: &View<'_>,
+    (run, spans): (&RunState, &[Option<&Finding>]),
+    (grid, y): (&Grid, u16),
+    brush: &mut Brush<'_>,
+) {
     let signs = brush.look.signs();
     let columns = grid.axis.columns;
-    (0..columns).for_each(|c| brush.sign(grid.x(c), y, signs.frame[4], Role::Frame));
-    for (from, to, finding) in spans(view, run, grid) {
-        let (sign, role) = mark(finding, signs);
-        (from..=to).for_each(|c| brush.sign(grid.x(c), y, sign, role));
+    for (column, finding) in spans.iter().enumerate() {
+        let (sign, role) = finding.map_or((signs.frame[4], Role::Frame), |finding| mark(finding, signs));
+        brush.sign(grid.x(column), y, sign, role);
     }
     let label = view.stopwatch(&run.node, grid.axis.to);
     let step = (format::width(&label) + 9).max(columns / 8).max(1);

@@ -1,6 +1,6 @@
 //! The findings: each in a line, and of the chosen one what speaks for it, what may be behind it and what to look at next.
 
-use super::list::{Item, List, Piece, Pieces, ROWS, Room, number, paragraph, piece};
+use super::list::{Item, Items, List, Piece, Pieces, ROWS, Room, number, paragraph, piece};
 use crate::view::format;
 use crate::view::theme::Role;
 use crate::view::tui::finding;
@@ -17,7 +17,7 @@ pub(super) const PANES: [Pane; 1] =
 const LIST: List = List {
     title,
     heads,
-    items,
+    items: |view, room| items(view, room).into(),
     detail: Some(detail),
     beside: true,
     empty: |_| "no findings: nothing out of the ordinary was seen so far".to_owned(),
@@ -99,10 +99,10 @@ fn claim(finding: &Finding) -> String {
     sentence.trim_start_matches([':', ' ']).to_owned()
 }
 
-fn rest(view: &View<'_>, items: &[Item]) -> usize {
+fn rest(view: &View<'_>, items: &Items) -> usize {
     let first = screen::foremost(view.state.findings.values()).map(|f| f.id);
     let place = view.state.findings.values().position(|f| Some(f.id) == first);
-    items.iter().position(|item| item.of == place).unwrap_or(0)
+    items.shown.iter().position(|item| item.of == place).unwrap_or(0)
 }
 
 fn detail(view: &View<'_>, place: usize, room: &Room) -> Vec<Pieces> {

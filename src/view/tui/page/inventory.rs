@@ -12,7 +12,7 @@ pub(super) const PANES: [Pane; 1] =
 const TEXT: List = List {
     title,
     heads: |_| Vec::new(),
-    items,
+    items: |view, room| items(view, room).into(),
     detail: None,
     beside: false,
     empty: |_| "nothing is known of the node yet".to_owned(),

@@ -42,6 +42,27 @@ pub(super) struct Item {
     pub(super) goal: Option<(Option<usize>, Moment)>,
 }
 
+/// The entries of a list; of a long one those near the chosen entry, and how many there are before and after them.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    pub(super) before: usize,
+    pub(super) shown: Vec<Item>,
+    pub(super) after: usize,
+}
+
+impl From<Vec<Item>> for Items {
+    fn from(shown: Vec<Item>) -> Self {
+        Self { shown, ..Self::default() }
+    }
+}
+
+impl Items {
+    /// All of them.
+    pub(super) fn count(&self) -> usize {
+        self.before + self.shown.len() + self.after
+    }
+}
+
 /// What an entry is drawn with.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
@@ -60,7 +81,7 @@ pub(super) struct List {
     pub(super) title: fn(&View<'_>) -> (String, String),
     /// The heads of the columns; empty for a text.
     pub(super) heads: fn(&Room) -> Pieces,
-    pub(super) items: fn(&View<'_>, &Room) -> Vec<Item>,
+    pub(super) items: fn(&View<'_>, &Room) -> Items,
     /// What is to be said of an entry, in lines; none for a text.
     pub(super) detail: Option<Detail>,
     /// What an empty list says.
@@ -68,7 +89,7 @@ pub(super) struct List {
     /// Whether what is said of an entry stands beside the list on a wide screen, and not below it.
     pub(super) beside: bool,
     /// The entry that is chosen while nobody has chosen one, of so many.
-    pub(super) rest: fn(&View<'_>, &[Item]) -> usize,
+    pub(super) rest: fn(&View<'_>, &Items) -> usize,
 }
 
 /// A list has all the room between header and footer.
@@ -80,24 +101,24 @@ const WIDE: u16 = 160;
 
 impl List {
     /// The entries that the filter lets through.
-    fn items(&self, view: &View<'_>, room: &Room) -> Vec<Item> {
+    fn items(&self, view: &View<'_>, room: &Room) -> Items {
         let mut items = (self.items)(view, room);
         let sight = &view.screen.sight;
         let text = |item: &Item| item.line.iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join(" ");
-        items.retain(|item| (self.detail.is_some() && item.of.is_none()) || sight.lists(&text(item)));
+        items.shown.retain(|item| (self.detail.is_some() && item.of.is_none()) || sight.lists(&text(item)));
         items
     }
 
-    /// The places of the entries that can be chosen, heads left out.
-    fn choices(&self, items: &[Item]) -> Vec<usize> {
-        (0..items.len()).filter(|i| self.detail.is_none() || items[*i].of.is_some()).collect()
+    /// The places of the entries that can be chosen among those that are shown, heads left out.
+    fn choices(&self, items: &Items) -> Vec<usize> {
+        (0..items.shown.len()).filter(|i| self.detail.is_none() || items.shown[*i].of.is_some()).collect()
     }
 
-    /// The place of the chosen entry among all of them.
-    fn chosen(&self, view: &View<'_>, items: &[Item]) -> Option<usize> {
+    /// The place of the chosen entry among those that are shown.
+    fn chosen(&self, view: &View<'_>, items: &Items) -> Option<usize> {
         let choices = self.choices(items);
         let at = view.screen.sight.at.unwrap_or_else(|| (self.rest)(view, items));
-        choices.get(at.min(choices.len().saturating_sub(1))).copied()
+        choices.get(at.saturating_sub(items.before).min(choices.len().saturating_sub(1))).copied()
     }
 
     /// The columns of the list and of what stands beside it; none where that stands below, or has the whole screen.
@@ -118,15 +139,15 @@ impl List {
     pub(super) fn reach(&self, view: &View<'_>, (width, height): (u16, u16)) -> Reach {
         let room = self.room(view, (width, height));
         let items = self.items(view, &room);
-        let count = self.choices(&items).len();
+        let count = items.before + self.choices(&items).len() + items.after;
         let lines = usize::from(height.saturating_sub(AROUND));
         let chosen = self.chosen(view, &items);
-        let goal = chosen.and_then(|i| items[i].goal);
+        let goal = chosen.and_then(|i| items.shown[i].goal);
         let opens = self.detail.is_some() && count > 0;
         let (last, page) = match self.detail {
             None => (count.saturating_sub(lines), lines.saturating_sub(1)),
             Some(detail) if view.screen.sight.open => {
-                let of = chosen.and_then(|i| items[i].of);
+                let of = chosen.and_then(|i| items.shown[i].of);
                 let all = of.map_or(0, |of| detail(view, of, &room).len());
                 (all.saturating_sub(lines), lines.saturating_sub(1))
             }
@@ -140,7 +161,7 @@ impl List {
         let room = self.room(view, (area.width, area.height));
         let items = self.items(view, &room);
         let chosen = self.chosen(view, &items);
-        let of = chosen.and_then(|i| items[i].of);
+        let of = chosen.and_then(|i| items.shown[i].of);
         let (Some(detail), Some(of)) = (self.detail, of) else {
             return self.draw_list(view, area, (&items, &room), brush);
         };
@@ -151,7 +172,7 @@ impl List {
             (Rect { width: list, ..area }, Rect { x: area.x + list, width: rest, ..area })
         } else {
             let below = detail(view, of, &room).len();
-            let height = self.height(items.len(), below, area.height, &room);
+            let height = self.height(items.count(), below, area.height, &room);
             let rest = Rect { y: area.y + height, height: area.height - height, ..area };
             (Rect { height, ..area }, rest)
         };
@@ -167,12 +188,12 @@ impl List {
         (items.min(1_000) as u16 + head + 2).min(most).min(body.saturating_sub(5)).max(4.min(body))
     }
 
-    fn draw_list(&self, view: &View<'_>, area: Rect, (items, room): (&[Item], &Room), brush: &mut Brush<'_>) {
+    fn draw_list(&self, view: &View<'_>, area: Rect, (items, room): (&Items, &Room), brush: &mut Brush<'_>) {
         let (left, right) = (self.title)(view);
         let filter = &view.screen.sight.filter;
         let left = if filter.is_empty() { left } else { format!("{left}, those with \"{filter}\"") };
         let mut inner = brush.frame(area, Role::Frame, (&left, &right));
-        if items.is_empty() {
+        if items.shown.is_empty() {
             let text = if filter.is_empty() { (self.empty)(view) } else { format!("nothing here has \"{filter}\"") };
             let lines = format::wrap(&text, usize::from(room.width));
             for (y, line) in (inner.y..inner.bottom()).zip(&lines) {
@@ -186,23 +207,24 @@ impl List {
             inner = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
         }
         let lines = usize::from(inner.height);
-        let chosen = self.chosen(view, items).unwrap_or(0);
+        let chosen = items.before + self.chosen(view, items).unwrap_or(0);
         // A text begins with its first line; of a list the chosen entry stands in the middle where there is more on both sides.
         let first = if self.detail.is_some() { chosen.saturating_sub(lines / 2) } else { chosen };
-        let skipped = first.min(items.len().saturating_sub(lines));
+        let skipped = first.min(items.count().saturating_sub(lines));
         let choices = self.choices(items);
-        for (y, (place, item)) in (inner.y..inner.bottom()).zip(items.iter().enumerate().skip(skipped)) {
+        let shown = (items.before..).zip(&items.shown).skip(skipped.saturating_sub(items.before));
+        for (y, (place, item)) in (inner.y..inner.bottom()).zip(shown) {
             if self.detail.is_some() && place == chosen {
                 brush.ground(Rect::new(inner.x, y, inner.width, 1), Role::GroundSelect);
                 // The ground alone is no sign where there is no colour.
                 brush.sign(inner.x, y, room.signs.run, Role::Active);
             }
-            if let (Some(_), Ok(choice)) = (self.detail, choices.binary_search(&place)) {
-                brush.touch(Rect::new(inner.x, y, inner.width, 1), Touch::Row(choice));
+            if let (Some(_), Ok(choice)) = (self.detail, choices.binary_search(&(place - items.before))) {
+                brush.touch(Rect::new(inner.x, y, inner.width, 1), Touch::Row(items.before + choice));
             }
             line(&item.line, (inner.x + 1, y), room.width, brush);
         }
-        more(inner, items.len().saturating_sub(skipped + lines), "", brush);
+        more(inner, items.count().saturating_sub(skipped + lines), "", brush);
     }
 }
 

@@ -1,11 +1,12 @@
 //! Everything that the session said, in the order of its time; the last entry is followed.
 
-use super::list::{Item, List, Pieces, ROWS, Room, paragraph, piece};
+use super::list::{Item, Items, List, Pieces, ROWS, Room, paragraph, piece};
 use crate::analysis::state::{IterationState, Remark, RunState, State, Status};
 use crate::view::theme::Role;
 use crate::view::tui::finding;
 use crate::view::tui::look::Signs;
 use crate::view::tui::pane::{Pane, View};
+use crate::view::tui::said::Said;
 use crate::view::tui::sight::Reach;
 use crate::view::tui::verdict::appearance;
 use crate::view::{format, words};
@@ -26,7 +27,7 @@ const LIST: List = List {
     detail: Some(detail),
     beside: false,
     empty: |_| "nothing was said yet".to_owned(),
-    rest: |_, items| items.len().saturating_sub(1),
+    rest: |_, items| items.count().saturating_sub(1),
 };
 
 /// Figures of an iteration in its line.
@@ -47,10 +48,10 @@ struct Entry<'a> {
     at: Moment,
     node: Option<&'a NodeName>,
     run: Option<(usize, &'a RunState)>,
-    said: Said<'a>,
+    what: What<'a>,
 }
 
-enum Said<'a> {
+enum What<'a> {
     Opening(&'a Opening),
     Begins(&'a Start),
     Iteration(&'a IterationState),
@@ -62,21 +63,21 @@ enum Said<'a> {
     Verdict(&'a Verdict),
 }
 
-fn items(view: &View<'_>, room: &Room) -> Vec<Item> {
-    let entries = entries(view.state);
-    let last = entries.len().saturating_sub(1);
-    let at = view.screen.sight.at.map_or(last, |at| at.min(last));
-    let seen = |place: usize| room.near.is_none_or(|near| place.abs_diff(at) <= near);
-    let item = |(place, entry): (usize, Entry<'_>)| {
-        if !seen(place) {
-            return Item { of: Some(place), ..Item::default() };
-        }
-        let shown = entry.node.or_else(|| view.screen.node(view.state));
-        let at = shown.map_or(entry.at, |node| view.state.to_node(node, entry.at));
-        let goal = Some((entry.run.map(|(place, _)| place), at));
-        Item { line: line(view, &entry, room), of: Some(place), goal }
-    };
-    entries.into_iter().enumerate().map(item).collect()
+fn items(view: &View<'_>, room: &Room) -> Items {
+    let said = view.outlook.chronicle.of(view.state);
+    let at = view.screen.sight.at.unwrap_or(usize::MAX).min(said.len().saturating_sub(1));
+    let near = room.near.unwrap_or(said.len());
+    let shown = at.saturating_sub(near)..said.len().min(at.saturating_add(near + 1));
+    let (before, after) = (shown.start, said.len() - shown.end);
+    Items { before, shown: shown.filter_map(|place| item(view, place, room)).collect(), after }
+}
+
+fn item(view: &View<'_>, place: usize, room: &Room) -> Option<Item> {
+    let entry = entry(view, place)?;
+    let shown = entry.node.or_else(|| view.screen.node(view.state));
+    let at = shown.map_or(entry.at, |node| view.state.to_node(node, entry.at));
+    let goal = Some((entry.run.map(|(place, _)| place), at));
+    Some(Item { line: line(view, &entry, room), of: Some(place), goal })
 }
 
 fn line(view: &View<'_>, entry: &Entry<'_>, room: &Room) -> Pieces {
@@ -95,8 +96,7 @@ fn line(view: &View<'_>, entry: &Entry<'_>, room: &Room) -> Pieces {
 }
 
 fn detail(view: &View<'_>, place: usize, room: &Room) -> Vec<Pieces> {
-    let entries = entries(view.state);
-    let Some(entry) = entries.get(place) else { return Vec::new() };
+    let Some(entry) = entry(view, place) else { return Vec::new() };
     let passed = entry.at.since(view.state.opened);
     let wall = view.date(passed);
     let mut lines = paragraph("when", &format!("{}  {wall}", format::stopwatch(passed)), Role::Dim, room);
@@ -105,53 +105,49 @@ fn detail(view: &View<'_>, place: usize, room: &Room) -> Vec<Pieces> {
     lines
 }
 
-fn entries(state: &State) -> Vec<Entry<'_>> {
-    let session = |at, said| Entry { at, node: None, run: None, said };
-    let mut entries: Vec<Entry<'_>> = state.opening.iter().map(|o| session(state.opened, Said::Opening(o))).collect();
-    for (place, run) in state.runs.iter().enumerate() {
-        entries.extend(of_run(state, (place, run)));
-    }
-    entries.extend(state.findings.values().filter_map(|f| {
-        let node = state.found_on.get(&f.id)?;
-        let run = state.runs.iter().enumerate().find(|(_, r)| r.node == *node && Some(&r.name) == f.run.as_ref());
-        Some(Entry { at: state.to_runner(node, f.said), node: Some(node), run, said: Said::Found(f) })
-    }));
-    entries.extend(state.remarks.iter().map(|remark| {
-        let runner = remark.node.is_runner();
-        let at = if runner { remark.at } else { state.to_runner(&remark.node, remark.at) };
-        Entry { at, node: (!runner).then_some(&remark.node), run: None, said: Said::Remark(remark) }
-    }));
-    entries.sort_by_key(|entry| entry.at);
-    let lost = state.nodes.iter().filter_map(|(name, node)| Some((name, node.lost.as_ref()?)));
-    entries.extend(lost.map(|(name, why)| session(state.now, Said::Lost(name, why))));
-    entries.extend(state.verdict.iter().map(|verdict| session(state.now, Said::Verdict(verdict))));
-    entries
-}
-
-/// The beginning, the phases, the iterations and the end of a run.
-fn of_run<'a>(state: &State, (place, run): (usize, &'a RunState)) -> Vec<Entry<'a>> {
-    let entry = |at: Moment, said| Entry {
-        at: state.to_runner(&run.node, at),
-        node: Some(&run.node),
-        run: Some((place, run)),
-        said,
-    };
-    let begun = run.started.zip(run.start.as_ref()).map(|(at, start)| entry(at, Said::Begins(start)));
-    let iterations = run.done.iter().map(|iteration| entry(iteration.ended, Said::Iteration(iteration)));
-    // At one time an iteration ends before the next phase begins.
-    let phases = run.phases.iter().map(|(iteration, phase, at)| entry(*at, Said::Phase(*iteration, *phase)));
-    let over = match (run.ended, &run.status) {
-        (Some(at), Status::Ended(outcome)) => Some(entry(at, Said::Outcome(outcome))),
+/// What was said in this place.
+fn entry<'a>(view: &View<'a>, place: usize) -> Option<Entry<'a>> {
+    let state = view.state;
+    let (at, said) = view.outlook.chronicle.of(state).get(place)?;
+    let of_run = |place: usize| Some((place, state.runs.get(place)?));
+    let run = match said {
+        Said::Begins(run) | Said::Iteration(run, _) | Said::Phase(run, _) | Said::Outcome(run) => of_run(*run),
+        Said::Found(_, run) => run.and_then(of_run),
         _ => None,
     };
-    begun.into_iter().chain(iterations).chain(phases).chain(over).collect()
+    let what = what(state, said, run.map(|(_, run)| run))?;
+    let node = match &what {
+        What::Found(found) => state.found_on.get(&found.id),
+        What::Remark(remark) => Some(&remark.node).filter(|node| !node.is_runner()),
+        _ => run.map(|(_, run)| &run.node),
+    };
+    Some(Entry { at: *at, node, run, what })
+}
+
+fn what<'a>(state: &'a State, said: &'a Said, run: Option<&'a RunState>) -> Option<What<'a>> {
+    Some(match said {
+        Said::Opening => What::Opening(state.opening.as_ref()?),
+        Said::Begins(_) => What::Begins(run?.start.as_ref()?),
+        Said::Iteration(_, iteration) => What::Iteration(run?.done.get(*iteration)?),
+        Said::Phase(_, phase) => {
+            run?.phases.get(*phase).map(|(iteration, phase, _)| What::Phase(*iteration, *phase))?
+        }
+        Said::Outcome(_) => match &run?.status {
+            Status::Ended(outcome) => What::Outcome(outcome),
+            _ => return None,
+        },
+        Said::Found(id, _) => What::Found(state.findings.get(id)?),
+        Said::Remark(remark) => What::Remark(state.remarks.get(*remark)?),
+        Said::Lost(name) => What::Lost(name, state.nodes.get(name)?.lost.as_ref()?),
+        Said::Verdict => What::Verdict(state.verdict.as_ref()?),
+    })
 }
 
 impl Entry<'_> {
     /// What it is about: a run, the node, the session.
     fn about(&self) -> String {
-        match (&self.said, self.run, self.node) {
-            (Said::Found(Finding { run: Some(run), .. }), ..) => run.to_string(),
+        match (&self.what, self.run, self.node) {
+            (What::Found(Finding { run: Some(run), .. }), ..) => run.to_string(),
             (_, Some((_, run)), _) => run.name.to_string(),
             (_, None, Some(node)) => node.to_string(),
             (_, None, None) => "session".to_owned(),
@@ -159,47 +155,47 @@ impl Entry<'_> {
     }
 
     fn appearance(&self, signs: &'static Signs) -> (&'static str, Role) {
-        match self.said {
-            Said::Opening(_) => (signs.run, Role::Text),
-            Said::Begins(_) => (signs.run, Role::Active),
-            Said::Iteration(_) if self.odd().is_some() => (signs.figure, Role::Warn),
-            Said::Iteration(_) => (signs.figure, Role::Figure),
-            Said::Phase(..) => (" ", Role::Dim),
-            Said::Outcome(Outcome::Sound) => (signs.ok, Role::Ok),
-            Said::Outcome(_) => (signs.unproven, Role::Unproven),
-            Said::Found(found) => finding::appearance(found, signs),
-            Said::Remark(_) => ("n", Role::Text),
-            Said::Lost(..) => (signs.fail, Role::Fail),
-            Said::Verdict(verdict) => appearance(verdict.decision, signs),
+        match self.what {
+            What::Opening(_) => (signs.run, Role::Text),
+            What::Begins(_) => (signs.run, Role::Active),
+            What::Iteration(_) if self.odd().is_some() => (signs.figure, Role::Warn),
+            What::Iteration(_) => (signs.figure, Role::Figure),
+            What::Phase(..) => (" ", Role::Dim),
+            What::Outcome(Outcome::Sound) => (signs.ok, Role::Ok),
+            What::Outcome(_) => (signs.unproven, Role::Unproven),
+            What::Found(found) => finding::appearance(found, signs),
+            What::Remark(_) => ("n", Role::Text),
+            What::Lost(..) => (signs.fail, Role::Fail),
+            What::Verdict(verdict) => appearance(verdict.decision, signs),
         }
     }
 
     /// What is out of the ordinary about an iteration.
     fn odd(&self) -> Option<String> {
-        let Said::Iteration(iteration) = self.said else { return None };
+        let What::Iteration(iteration) = self.what else { return None };
         self.run.and_then(|(_, run)| words::odd(run, iteration))
     }
 
     fn text(&self) -> String {
         let run = self.run.map(|(_, run)| run);
-        match self.said {
-            Said::Opening(o) => format!("{} began, plan {}: {}", o.session, o.plan.name, o.plan.title),
-            Said::Begins(start) => {
+        match self.what {
+            What::Opening(o) => format!("{} began, plan {}: {}", o.session, o.plan.name, o.plan.title),
+            What::Begins(start) => {
                 let labels: Vec<String> = start.labels.iter().map(|(name, value)| format!("{name} {value}")).collect();
                 format!("begins: {}", labels.join(", "))
             }
-            Said::Iteration(iteration) => {
+            What::Iteration(iteration) => {
                 let odd = self.odd().map_or_else(String::new, |odd| format!("  {odd}"));
                 let figures = run.map_or_else(String::new, |run| figures(run, iteration));
                 format!("iteration {}: {figures}{odd}", iteration.number)
             }
-            Said::Phase(0, phase) => words::phase(phase).to_owned(),
-            Said::Phase(iteration, phase) => format!("{} of iteration {iteration}", words::phase(phase)),
-            Said::Outcome(outcome) => words::outcome(outcome, run),
-            Said::Found(found) => format!("{} {}", found.severity, finding::sentence(found)),
-            Said::Remark(remark) => remark.text.clone(),
-            Said::Lost(name, why) => format!("{name} is lost: {why}"),
-            Said::Verdict(verdict) => format!("verdict: {}", verdict.headline()),
+            What::Phase(0, phase) => words::phase(phase).to_owned(),
+            What::Phase(iteration, phase) => format!("{} of iteration {iteration}", words::phase(phase)),
+            What::Outcome(outcome) => words::outcome(outcome, run),
+            What::Found(found) => format!("{} {}", found.severity, finding::sentence(found)),
+            What::Remark(remark) => remark.text.clone(),
+            What::Lost(name, why) => format!("{name} is lost: {why}"),
+            What::Verdict(verdict) => format!("verdict: {}", verdict.headline()),
         }
     }
 }

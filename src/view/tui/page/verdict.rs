@@ -16,7 +16,7 @@ pub(super) const PANES: [Pane; 1] =
 const LIST: List = List {
     title,
     heads: |_| Vec::new(),
-    items,
+    items: |view, room| items(view, room).into(),
     detail: Some(detail),
     beside: true,
     empty: |_| "nothing is checked yet".to_owned(),

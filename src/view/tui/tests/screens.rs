@@ -211,7 +211,7 @@ fn a_frozen_view_shows_what_was_known() {
     let outlook = crate::view::tui::outlook::Outlook::default();
     let signs = live.look.signs();
     let view = crate::view::tui::pane::View::new((&live.state, &outlook), &live.screen, &live.zone, signs);
-    assert_eq!(view.finding().map(|f| f.id), Some(1));
+    assert_eq!(view.finding.map(|f| f.id), Some(1));
 }
 
 #[test]
