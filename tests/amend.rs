@@ -79,7 +79,7 @@ fn a_killed_run_is_repeated_and_the_whole_is_judged() {
     assert!(judged.out.starts_with("\namends ") && judged.out.contains("Findings: as recorded."), "{}", judged.out);
     let watched = place.run(&["watch", &second]);
     assert!(
-        watched.out.contains("attempt 2 of 2, 1 iterations, sound") && watched.out.contains("VERDICT: PASS"),
+        watched.out.contains("attempt 2 of 2, 1 iteration, sound") && watched.out.contains("VERDICT: PASS"),
         "{}",
         watched.out
     );

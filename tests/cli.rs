@@ -358,12 +358,12 @@ fn a_check_of_a_preset_tells_what_it_takes_and_what_it_can_never_decide() {
     assert_eq!((checked.code, checked.err.as_str()), (Some(0), ""));
     let lines: Vec<&str> = checked.out.lines().collect();
     let expected = [
-        format!("{preset}: 1 runs, 2 checks"),
+        format!("{preset}: 1 run, 2 checks"),
         "  r                  about 2.0 s".to_owned(),
         "  in all about 2.0 s; up to 0 B of memory, 0 B of disk, 0 B written".to_owned(),
     ];
     assert_eq!(lines[..3], expected);
-    assert!(lines[3].contains(": checks[0].statistic: 1 iterations are too few for the mean"), "{}", checked.out);
+    assert!(lines[3].contains(": checks[0].statistic: 1 iteration is too few for the mean"), "{}", checked.out);
     assert!(lines[4].contains(": checks[1].of: no run gives `iops`; r gives mb_per_s"), "{}", checked.out);
     assert!(lines[3].starts_with(&format!("warning: {preset}:1:")) && lines.len() == 5, "{}", checked.out);
     let planned = place.run(&["run", &preset, "--plan"]);

@@ -71,5 +71,5 @@ fn a_corrected_file_is_accepted() {
     let path = place.preset("right", &wrong.replace("iterations: 0", "iterations: 1"));
     let checked = place.run(&["presets", "check", &path]);
     assert_eq!(checked.code, Some(0), "{}", checked.err);
-    assert!(checked.out.starts_with(&format!("{path}: 1 runs, 0 checks\n")), "{}", checked.out);
+    assert!(checked.out.starts_with(&format!("{path}: 1 run, 0 checks\n")), "{}", checked.out);
 }

@@ -1,15 +1,24 @@
 //! A block device as the target itself: what tells it from others, and everything that speaks against writing over it. Asked before
 //! anything is started, and once more by the kernel right before it opens the device.
 
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::mount::{Mounts, device_in_memory};
 use super::{block, host, inventory, mount};
+use crate::clock::now;
+use crate::vocab::moment::Span;
 use crate::vocab::text::neutral;
+
+/// How long one waits for a device that is taken.
+const PATIENCE: Span = Span::seconds(2);
+/// How often one asks for it.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// A block device that was named as a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,7 +198,19 @@ impl Device {
     /// Takes the device for itself for an instant, which the kernel refuses while anybody else has it.
     fn claim(&self) -> Result<(), Errno> {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        rustix::fs::open(&self.path, flags, Mode::empty()).map(drop)
+        open(&self.path, flags).map(drop)
+    }
+}
+
+/// Opens a device, and waits a moment for one that is taken: what an `io_uring` had registered is given back only some time after
+/// its process has ended, and the run before may just have been over.
+pub(crate) fn open(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let until = now() + PATIENCE;
+    loop {
+        match rustix::fs::open(path, flags, Mode::empty()) {
+            Err(Errno::BUSY) if now() < until => std::thread::sleep(AGAIN),
+            opened => return opened,
+        }
     }
 }
 

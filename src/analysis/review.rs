@@ -8,6 +8,7 @@ use crate::vocab::check::{Basis, Check, Decide, Limit, Statistic};
 use crate::vocab::finding::{Kind, Severity};
 use crate::vocab::official::{self, DERIVED};
 use crate::vocab::plan::{Load, Plan, Reference, Run};
+use crate::vocab::text::counted;
 use crate::vocab::unit::{Quantity, Unit};
 
 /// A tenth of fewer iterations is none.
@@ -207,11 +208,15 @@ impl<'a> About<'a> {
         }
     }
 
-    /// How many values there will be; none where a run goes on by time.
+    /// How many values there will be, of a run that goes on by time at most; none where that is not known.
     fn values(&self) -> Option<usize> {
         let of = |run: &&Run| match (run.lasting, run.until_steady) {
             _ if self.figure == DERIVED.0 => Some(1),
-            (Some(_), _) => None,
+            (Some(lasting), _) => {
+                let work = run.rest.map_or(lasting, |rest| rest.work_in(lasting));
+                // The last one is begun in time and may end later.
+                run.kernel.least_time().map(|each| work.0.div_ceil(each.0.max(1)) as usize)
+            }
             (None, Some(rule)) => Some(rule.rounds as usize),
             (None, None) => Some(run.iterations as usize),
         };
@@ -221,13 +226,17 @@ impl<'a> About<'a> {
     /// What the number of iterations does not allow.
     fn number(&self) -> Vec<Said> {
         let mut said = Vec::new();
+        let most = if self.runs.iter().any(|run| run.lasting.is_some()) { " at most" } else { "" };
         let compares = self.check.at_least.is_some() || self.check.at_most.is_some();
         if let Some(values) = self.values() {
             if compares {
                 said.extend(self.statistic(values));
             }
             if let Some(least) = self.check.iterations.filter(|least| *least as usize > values) {
-                said.push(("iterations", format!("{least} are asked for, and there will be {values}: it never holds")));
+                said.push((
+                    "iterations",
+                    format!("{least} are asked for, and there will be {values}{most}: it never holds"),
+                ));
             }
         }
         if self.check.steady && self.runs.iter().any(|run| run.until_steady.is_none()) {
@@ -247,13 +256,12 @@ impl<'a> About<'a> {
             Decide::Point => None,
         };
         if let Some(fewest) = fewest.filter(|fewest| values < *fewest) {
-            let text = match fewest {
-                usize::MAX => {
-                    format!("there is no interval of the {statistic}, so it is never decided; give decide: Point")
-                }
-                _ => format!(
-                    "{values} iterations are too few for the {statistic}, which needs {fewest}: it is never decided"
-                ),
+            let text = if fewest == usize::MAX {
+                format!("there is no interval of the {statistic}, so it is never decided; give decide: Point")
+            } else {
+                let are = if values == 1 { "is" } else { "are" };
+                let values = counted(values, "iteration");
+                format!("{values} {are} too few for the {statistic}, which needs {fewest}: it is never decided")
             };
             return Some(("statistic", text));
         }
@@ -392,10 +400,7 @@ mod tests {
             &few(9, "statistic: Sustained"),
             "checks[0].statistic: 9 iterations are too few for the sustained (last tenth by first)",
         );
-        one(
-            &few(1, "statistic: Spread, decide: Point"),
-            "checks[0].statistic: 1 iterations are too few for the spread",
-        );
+        one(&few(1, "statistic: Spread, decide: Point"), "checks[0].statistic: 1 iteration is too few for the spread");
         one(
             &few(20, "statistic: Quantile(0.01), decide: Point"),
             "checks[0].statistic: the 1 % quantile of 20 iterations is little else",
@@ -411,6 +416,19 @@ mod tests {
     fn a_run_that_goes_on_by_time_is_taken_to_have_enough() {
         let run = "(name: \"cpu\", kernel: Linpack(), lasting: \"8 h\")";
         assert!(of(run, "(of: \"cpu.gflops\", statistic: Sustained, at_least: Absolute(\"97 %\"))").is_empty());
+        // But where its iterations cannot be so many in that time.
+        let run = |lasting: &str| {
+            format!(
+                "(name: \"n\", kernel: Integer(time: \"60 s\"), lasting: \"{lasting}\", rest: (after: \"50 min\", lasting: \"10 min\"))"
+            )
+        };
+        let check = "(of: \"n.events_per_s\", statistic: Mean, iterations: 100, at_least: Absolute(\"1 events/s\"))";
+        assert!(of(&run("2 h"), check).is_empty());
+        one(&of(&run("1 h"), check), "checks[0].iterations: 100 are asked for, and there will be 50 at most");
+        one(
+            &of(&run("9 min"), "(of: \"n.events_per_s\", statistic: Sustained, at_least: Absolute(\"97 %\"))"),
+            "checks[0].statistic: 9 iterations are too few for the sustained",
+        );
     }
 
     #[test]

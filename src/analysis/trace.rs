@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::attribution::{Counter, Scene};
+use super::attribution::{Beside, Counter, Scene};
 use super::detect::{Change, Reading, Register, Track, bare, explain};
 use super::series::Series;
 use super::signal::Window;
@@ -207,6 +207,7 @@ impl Trace {
             to: finding.to.map(|q| q.value),
             work_before: finding.work_before.map(|q| q.value),
             labels: None,
+            beside: Beside::Nobody,
             counters,
         }
     }

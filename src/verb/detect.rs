@@ -18,6 +18,7 @@ use crate::log::{LeftOut, Reading};
 use crate::view::{series, words};
 use crate::vocab::finding::Severity;
 use crate::vocab::moment::{Moment, Span};
+use crate::vocab::text::counted;
 
 pub(super) fn detect(file: &Path, options: &DetectOptions) -> Ended {
     let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
@@ -73,7 +74,7 @@ fn of_session(file: &Path, options: &DetectOptions) -> Ended {
     if !options.json {
         text = words::findings(&state);
         if text.is_empty() {
-            text = format!("nothing found in {} runs\n", state.runs.len());
+            text = format!("nothing found in {}\n", counted(state.runs.len(), "run"));
         }
     }
     print(&text)?;

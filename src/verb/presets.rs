@@ -14,6 +14,7 @@ use crate::view::theme::{self, Theme};
 use crate::view::words;
 use crate::vocab::name::NodeName;
 use crate::vocab::ronfile;
+use crate::vocab::text::counted;
 
 pub(super) fn presets(what: Option<PresetVerb>) -> Ended {
     let directory = presets::directory();
@@ -47,7 +48,7 @@ pub(super) fn presets(what: Option<PresetVerb>) -> Ended {
 fn checked(book: &Book) -> Result<String, String> {
     let plan = presets::parse(book)?;
     let from = book.from();
-    let mut text = format!("{from}: {} runs, {} checks\n", plan.runs.len(), plan.checks.len());
+    let mut text = format!("{from}: {}, {}\n", counted(plan.runs.len(), "run"), counted(plan.checks.len(), "check"));
     let root = Path::new("/");
     let survey = survey::take(&plan, root, &Resources::here(root));
     text.push_str(&words::needs(&survey.needs));

@@ -13,7 +13,7 @@ use crate::vocab::figure::Roof;
 use crate::vocab::line;
 use crate::vocab::name::RunName;
 use crate::vocab::plan::Plan;
-use crate::vocab::text::neutral;
+use crate::vocab::text::{counted, neutral};
 use crate::vocab::unit::short;
 use crate::vocab::verdict::{Decision, Verdict};
 
@@ -89,8 +89,8 @@ impl<W: Write> Printer<W> {
             Event::NodeJoined { inventory, .. } => {
                 let (host, cpu) = (neutral(&inventory.host), neutral(&inventory.cpu));
                 format!(
-                    "{host}: {} CPUs {cpu}, {:.1} GB of memory, Linux {}",
-                    inventory.cpus,
+                    "{host}: {} {cpu}, {:.1} GB of memory, Linux {}",
+                    counted(inventory.cpus as usize, "CPU"),
                     inventory.memory as f64 / 1e9,
                     neutral(&inventory.kernel)
                 )
@@ -141,7 +141,7 @@ impl<W: Write> Printer<W> {
         let Some(amends) = &opening.amends else { return Ok(()) };
         let only: Vec<&str> = amends.only.iter().map(|run| &*run.0).collect();
         let (session, only) = (neutral(&amends.session), neutral(&only.join(", ")));
-        writeln!(self.out, "amends  {session}, {} records: {only} again", amends.records)
+        writeln!(self.out, "amends  {session}, {}: {only} again", counted(amends.records as usize, "record"))
     }
 
     /// What has changed on a node since the session that is amended.

@@ -280,6 +280,14 @@ pub enum Phase {
     Cool,
 }
 
+impl Phase {
+    /// Whether the node is under the run's load.
+    #[must_use]
+    pub fn loads(self) -> bool {
+        matches!(self, Self::Ramp | Self::Measure | Self::Drain)
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {

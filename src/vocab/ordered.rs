@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::fact::Fact;
 use super::hardware::{Controller, DiskItem, Module, NicItem};
@@ -24,7 +25,7 @@ pub struct Ordered {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bios: Option<String>,
     /// It is no virtual machine.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not", deserialize_with = "wanted")]
     pub bare_metal: bool,
     /// The processors.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,6 +42,15 @@ pub struct Ordered {
     /// What RAID controllers show to the system as disks, one entry a kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub raid: Vec<Raid>,
+}
+
+/// Something that is ordered or not mentioned: nobody orders a node without error correction.
+fn wanted<'de, D: Deserializer<'de>>(given: D) -> Result<bool, D::Error> {
+    if bool::deserialize(given)? {
+        Ok(true)
+    } else {
+        Err(D::Error::custom("`false` orders nothing; leave it out, or say true"))
+    }
 }
 
 /// Processors; the numbers are of all sockets together, and mean at least.
@@ -69,7 +79,7 @@ pub struct Memory {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<ByteSize>,
     /// With error correction.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not", deserialize_with = "wanted")]
     pub ecc: bool,
     /// The modules, one entry a kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]

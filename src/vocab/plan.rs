@@ -219,6 +219,22 @@ impl Load {
     }
 }
 
+impl Load {
+    /// How long an iteration takes at least; none where that is the machine's to say.
+    #[must_use]
+    pub fn least_time(&self) -> Option<Span> {
+        match self {
+            Self::Linpack(_) | Self::Stream(_) => None,
+            Self::Gemm(load) => Some(load.time),
+            Self::Memory(load) => Some(load.time),
+            Self::MemoryLatency(load) => Some(load.time),
+            Self::Integer(load) => Some(load.time),
+            Self::Synthetic(load) => Some(load.time),
+            Self::Disk(load) => (load.bound == Bound::default()).then_some(load.time),
+        }
+    }
+}
+
 /// Parameters of `Linpack`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

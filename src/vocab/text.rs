@@ -15,6 +15,13 @@ pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|b| matches!(b, b' '..=b'~'))
 }
 
+/// `1 run`, `2 runs`.
+#[must_use]
+pub fn counted(number: usize, thing: &str) -> String {
+    let many = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{many}")
+}
+
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

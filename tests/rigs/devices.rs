@@ -127,7 +127,14 @@ fn a_device_in_use_is_not_written_whatever_is_said() {
     let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::EXCL;
     let held = rustix::fs::open(path.as_str(), flags, rustix::fs::Mode::empty()).unwrap();
     meant("the kernel has it in use");
-    drop(held);
+    // It is given back while somebody waits for it, as what a ring had registered is after its process.
+    let giving = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(600));
+        drop(held);
+    });
+    let account = target.destroy(&path, &["--yes", &path]);
+    giving.join().unwrap();
+    assert_eq!(account.outcome(), Some(Outcome::Sound), "{}", account.line());
 }
 
 #[test]

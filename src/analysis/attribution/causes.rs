@@ -18,6 +18,11 @@ struct Lead {
 
 const LEADS: &[Lead] = &[
     Lead {
+        what: "another run of this plan, which began or ended its load at that moment",
+        check: "the runs' phases in the log; repeat the run alone: --only RUN",
+        bears: leads::other_run,
+    },
+    Lead {
         what: "other guests of the same host",
         check: "steal over the day (sar -u), the host's load; another host",
         bears: leads::stolen,

@@ -4,6 +4,7 @@ use super::bearing::Bearing;
 use super::catalogue::{catalogue_hit, plan_hit};
 use super::cpu;
 use super::facts::{Facts, Sides};
+use super::scene::Beside;
 use crate::vocab::finding::{Kind, Resource};
 use crate::vocab::plan::Load;
 use crate::vocab::unit::{Quantity, Unit, short};
@@ -85,8 +86,18 @@ pub(super) fn swapping(facts: &Facts<'_>, held_by: &[Resource]) -> Bearing {
     Bearing::proven(swap.map(|rate| says("memory swap", rate, Unit::MegabytesPerSecond)))
 }
 
+/// What happens at the same time need not be the cause, so it is only possible.
+pub(super) fn other_run(facts: &Facts<'_>, _: &[Resource]) -> Bearing {
+    if facts.scene.beside == Beside::Turning { Bearing::Possible } else { Bearing::None }
+}
+
+/// What the other runs of the plan do is no work of somebody else.
+fn shares(facts: &Facts<'_>) -> bool {
+    facts.scene.beside != Beside::Nobody
+}
+
 pub(super) fn other_work(facts: &Facts<'_>, held_by: &[Resource]) -> Bearing {
-    if !held_by.contains(&Resource::Cpu) && !held_by.contains(&Resource::Generator) {
+    if shares(facts) || !held_by.contains(&Resource::Cpu) && !held_by.contains(&Resource::Generator) {
         return Bearing::None;
     }
     let waited = facts.after("pressure/cpu", "some").filter(|_| facts.loads_cpu());
@@ -100,7 +111,8 @@ pub(super) fn others_on_disk(facts: &Facts<'_>, held_by: &[Resource]) -> Bearing
         Some(Load::Disk(disk)) if scene.unit == Unit::Iops => disk.block.0 as f64 / 1e6,
         _ => 1.0,
     };
-    if !is_of_disk(facts, held_by)
+    if shares(facts)
+        || !is_of_disk(facts, held_by)
         || facts.buffered() != Some(false)
         || !matches!(scene.unit, Unit::Iops | Unit::MegabytesPerSecond)
     {

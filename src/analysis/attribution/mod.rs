@@ -38,7 +38,7 @@ mod scene;
 mod staged;
 
 pub use catalogue::{bucket, catalogue_hit, plan_hit};
-pub use scene::{Counter, Scene};
+pub use scene::{Beside, Counter, Scene};
 
 use facts::Facts;
 use rules::{RULES, Rule};

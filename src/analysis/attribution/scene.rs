@@ -6,7 +6,7 @@ use crate::analysis::series::Series;
 use crate::analysis::state::{ROWS, RunState, State};
 use crate::vocab::event::Phase;
 use crate::vocab::finding::{Finding, Kind};
-use crate::vocab::moment::Moment;
+use crate::vocab::moment::{Moment, Span};
 use crate::vocab::node::{Conditions, Inventory};
 use crate::vocab::plan::Load;
 use crate::vocab::unit::Unit;
@@ -25,6 +25,23 @@ pub struct Counter<'a> {
     /// The readings, on the node's clock.
     pub series: &'a Series,
 }
+
+/// The other runs of the plan that share the node with a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Beside {
+    /// It has the node for itself.
+    #[default]
+    Nobody,
+    /// They go on, as they did before.
+    Others,
+    /// One of them began or ended its load at the onset.
+    Turning,
+}
+
+/// A level is read ten times a second, and falls a moment after what takes it away has begun.
+const AFTER: Span = Span::milliseconds(1_500);
+/// An onset is found to one reading, and a phase is told when it has begun.
+const AHEAD: Span = Span::milliseconds(300);
 
 /// Where a finding stands.
 #[derive(Clone, Debug)]
@@ -57,6 +74,8 @@ pub struct Scene<'a> {
     pub work_before: Option<f64>,
     /// What the worker says really runs: `path`, `engine`, `depth`, `device`.
     pub labels: Option<&'a BTreeMap<String, String>>,
+    /// Who else of the plan is at work on the node.
+    pub beside: Beside,
 }
 
 impl<'a> Scene<'a> {
@@ -92,6 +111,7 @@ impl<'a> Scene<'a> {
             to: finding.to.map(|q| q.value),
             work_before: finding.work_before.map(|q| q.value),
             labels: run.start.as_ref().map(|start| &start.labels),
+            beside: beside(state, run, finding.onset),
         })
     }
 
@@ -111,6 +131,33 @@ impl<'a> Scene<'a> {
         let (begin, end) = (begin.to_owned(), end.to_owned());
         all.filter(move |(name, _)| name.starts_with(&begin) && name.ends_with(&end))
             .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+/// What the other runs of the group did at an onset.
+fn beside(state: &State, run: &RunState, onset: Moment) -> Beside {
+    let (from, to) = (onset - AFTER, onset + AHEAD);
+    let is_other = |other: &&RunState| {
+        let grouped = run.together.is_some() && other.together == run.together;
+        grouped && other.node == run.node && other.name != run.name
+    };
+    let here = |other: &&RunState| {
+        other.started.is_some_and(|started| started <= to) && other.ended.is_none_or(|ended| ended >= from)
+    };
+    let others: Vec<&RunState> = state.runs.iter().filter(is_other).filter(here).collect();
+    let turns = |other: &&RunState| {
+        let loads = other.phases.iter().map(|(_, phase, at)| (phase.loads(), *at));
+        let ends = other.ended.map(|at| (false, at));
+        let mut before = false;
+        loads.chain(ends).any(|(loads, at)| {
+            let turned = std::mem::replace(&mut before, loads) != loads;
+            turned && (from..=to).contains(&at)
+        })
+    };
+    match (others.is_empty(), others.iter().any(turns)) {
+        (true, _) => Beside::Nobody,
+        (false, false) => Beside::Others,
+        (false, true) => Beside::Turning,
     }
 }
 
@@ -149,5 +196,30 @@ mod tests {
         let early = Finding::new(Kind::Stall, Severity::Warn, Moment(500_000), state.now);
         let scene = Scene::of_run(state, &state.runs[0], &early).unwrap();
         assert_eq!((scene.began, scene.unit), (None, Unit::MegabytesPerSecond), "what was measured began later");
+    }
+
+    #[test]
+    fn what_the_other_runs_of_a_group_do_is_known() {
+        let mut state = Scenario::measuring(vec![]).work(100.0, 600).state;
+        let onset = Moment(30_000_000);
+        let seen = |state: &State| beside(state, &state.runs[0], onset);
+        assert_eq!(seen(&state), Beside::Nobody);
+        let mut other = state.runs[0].clone();
+        other.name = "other".into();
+        other.phases = [(1, Phase::Prepare, Moment(5_000_000)), (1, Phase::Measure, Moment(8_000_000))].into();
+        state.runs.push(other);
+        assert_eq!(seen(&state), Beside::Nobody, "one after the other");
+        state.runs.iter_mut().for_each(|run| run.together = Some("load".to_owned()));
+        assert_eq!(seen(&state), Beside::Others);
+        // From one phase under load to the next nothing changes for its neighbours.
+        state.runs[1].phases.push_back((1, Phase::Drain, onset));
+        assert_eq!(seen(&state), Beside::Others);
+        state.runs[1].phases.push_back((1, Phase::Verify, onset - Span::seconds(1)));
+        assert_eq!(seen(&state), Beside::Turning);
+        state.runs[1].phases.pop_back();
+        state.runs[1].ended = Some(onset + Span::milliseconds(200));
+        assert_eq!(seen(&state), Beside::Turning);
+        state.runs[1].ended = Some(onset - Span::seconds(9));
+        assert_eq!(seen(&state), Beside::Nobody, "long over");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::scene::{Counter, Scene};
+use super::scene::{Beside, Counter, Scene};
 use crate::analysis::series::Series;
 use crate::analysis::state::ROWS;
 use crate::vocab::finding::Kind;
@@ -28,6 +28,7 @@ pub(super) struct Stage {
     pub(super) from: Option<f64>,
     pub(super) to: Option<f64>,
     pub(super) work_before: Option<f64>,
+    pub(super) beside: Beside,
 }
 
 /// A load of a disk.
@@ -54,6 +55,7 @@ impl Stage {
             from: Some(100.0),
             to: Some(10.0),
             work_before: Some(1e9),
+            beside: Beside::Nobody,
         }
     }
 
@@ -161,6 +163,7 @@ impl Stage {
             to: self.to,
             work_before: self.work_before,
             labels: Some(&self.labels),
+            beside: self.beside,
         }
     }
 }

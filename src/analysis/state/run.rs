@@ -28,10 +28,6 @@ const PHASES: usize = 600;
 /// A worker says that it begins so much later than its agent starts the clock of its deadline, at most.
 const EARLY: Span = Span::milliseconds(500);
 
-fn loads(phase: Phase) -> bool {
-    matches!(phase, Phase::Ramp | Phase::Measure | Phase::Drain)
-}
-
 /// Whether what was steady is so from here on anew.
 fn disturbs(finding: &Finding) -> bool {
     matches!(finding.kind, Kind::Collapse | Kind::Step | Kind::Stall) && finding.closed.is_none()
@@ -206,7 +202,7 @@ impl RunState {
         match &self.base {
             Some((before, done)) if at.since(*before) >= SHORTEST => {
                 let seconds = at.since(*before).as_seconds();
-                if matches!(self.phase, Some((phase, _)) if loads(phase)) {
+                if matches!(self.phase, Some((phase, _)) if phase.loads()) {
                     let mut rates = done.iter().zip(&progress.done).map(|(a, b)| b.saturating_sub(*a) as f64 / seconds);
                     for (meter, rate) in self.meters.iter_mut().zip(&mut rates) {
                         meter.rate.push(at, rate / meter.spec.unit.things());

@@ -9,6 +9,7 @@ use crate::vocab::finding::Severity;
 use crate::vocab::name::NodeName;
 use crate::vocab::plan::Plan;
 use crate::vocab::stat;
+use crate::vocab::text::counted;
 use crate::vocab::unit::{Quantity, short};
 use crate::vocab::verdict::{Decision, Line};
 
@@ -50,10 +51,10 @@ fn opening(now: &State, amends: &Amends, before: &State) -> String {
     let attempts: Vec<String> = amends.only.iter().map(attempt).collect();
     let started = before.opening.as_ref().map_or("", |opening| &opening.started);
     format!(
-        "amends {} ({}, {} records, begun {started}): {}; what is not repeated counts as it came out before",
+        "amends {} ({}, {}, begun {started}): {}; what is not repeated counts as it came out before",
         amends.session,
         amends.file,
-        amends.records,
+        counted(amends.records as usize, "record"),
         attempts.join(", ")
     )
 }
@@ -299,8 +300,8 @@ mod tests {
             verdict.preface
         );
         let of = |of: &str| verdict.lines.iter().find(|line| line.of == of && !line.told).unwrap();
-        assert_eq!(of("a").comparison, "1 iterations, sound, in first");
-        assert_eq!(of("b").comparison, "attempt 2 of 2, 1 iterations, sound");
+        assert_eq!(of("a").comparison, "1 iteration, sound, in first");
+        assert_eq!(of("b").comparison, "attempt 2 of 2, 1 iteration, sound");
         assert_eq!((of("node").decision, of("node").measured.as_str()), (Decision::Pass, "serial number S1"));
         // Evidence is found in this session's own file, where it holds the earlier one.
         for line in [of("a"), of("a.mb_per_s"), told[0]] {

@@ -10,6 +10,7 @@ use crate::vocab::check::{Check, Limit, Missed};
 use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::name::NodeName;
 use crate::vocab::plan::Plan;
+use crate::vocab::text::counted;
 use crate::vocab::unit::Unit;
 use crate::vocab::verdict::{Decision, EVERY, Line, Numbers};
 
@@ -75,6 +76,7 @@ impl Bench<'_> {
         let Some(number) = decide::number(self.check.statistic, side, &measured.values) else {
             line.reason = self.because(&match measured.values.len() {
                 0 => format!("no {} was measured", self.check.of),
+                1 => "one iteration is too few for this statistic".to_owned(),
                 n => format!("{n} iterations are too few for this statistic"),
             });
             return line;
@@ -193,7 +195,8 @@ impl Bench<'_> {
         if let Some(least) = self.check.iterations {
             let few = runs.iter().filter(|run| run.figure(figure).len() < least as usize);
             doubts.extend(few.map(|run| {
-                format!("{} has {} iterations of the {least} that are asked for", run.name, run.figure(figure).len())
+                let has = counted(run.figure(figure).len(), "iteration");
+                format!("{} has {has} of the {least} that are asked for", run.name)
             }));
         }
         if self.check.steady {

@@ -18,6 +18,7 @@ mod terms;
 use super::state::{RunState, State, Status};
 use crate::vocab::event::Outcome;
 use crate::vocab::plan::Plan;
+use crate::vocab::text::counted;
 use crate::vocab::verdict::{Decision, Line, Verdict};
 pub use amended::preface;
 use bench::Bench;
@@ -105,7 +106,7 @@ fn soundness(run: &RunState) -> Line {
         decision,
         comparison: match run.lasting {
             Some(lasting) => format!("iterations for {lasting}, sound"),
-            None => format!("{} iterations, sound", run.iterations),
+            None => format!("{}, sound", counted(run.iterations as usize, "iteration")),
         },
         measured: run.counted(run.done.len()).replace('/', " of "),
         reason,

@@ -178,7 +178,7 @@ fn device(run: &Run, path: &Path, dsync: bool) -> Result<File, KernelError> {
     }
     let flags = if dsync { flags | OFlags::DSYNC } else { flags };
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).map_err(|why| refused(why.to_string()))?);
+    let file = File::from(raw::open(path, flags).map_err(|why| refused(why.to_string()))?);
     let facts = file.metadata().map_err(|why| refused(why.to_string()))?;
     if !facts.file_type().is_block_device() || block::number(facts.rdev()) != device.number || found()? != device {
         return Err(refused("it has become another device meanwhile".to_owned()));
