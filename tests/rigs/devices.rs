@@ -124,7 +124,7 @@ fn a_device_in_use_is_not_written_whatever_is_said() {
     meant(&format!("is below {}", other.trim_start_matches("/dev/")));
     drop(off);
     // Held by somebody of whom nothing but the kernel knows.
-    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::EXCL;
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::EXCL | rustix::fs::OFlags::CLOEXEC;
     let held = rustix::fs::open(path.as_str(), flags, rustix::fs::Mode::empty()).unwrap();
     meant("the kernel has it in use");
     // It is given back while somebody waits for it, as what a ring had registered is after its process.
