@@ -121,7 +121,8 @@ fn highest<'a>(host: &'a Host, source: &str, name: &str) -> Option<&'a str> {
     known.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(device, _)| device)
 }
 
-fn unit(key: &str, name: &str) -> Unit {
+/// The unit of a row of a device.
+pub(super) fn unit(key: &str, name: &str) -> Unit {
     let source = key.split('/').next().unwrap_or_default();
     ROWS.iter().find(|r| r.source == source && r.name == name).map_or(Unit::Ratio, |r| r.unit)
 }
@@ -219,7 +220,7 @@ fn row(view: &View<'_>, row: &HostRow<'_>, (grid, area): (&Grid, Rect), brush: &
 }
 
 /// The smallest full height of a row, so that next to nothing looks like next to nothing.
-fn least_scale(unit: Unit) -> f64 {
+pub(super) fn least_scale(unit: Unit) -> f64 {
     match unit {
         Unit::Percent => 20.0,
         Unit::Bytes => 64e6,

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use super::history::{self, Past};
 use super::{Section, Shown};
 use crate::analysis::series::Series;
 use crate::view::format;
@@ -21,6 +22,11 @@ const GUTTER: u16 = 6;
 /// Lines of the strip while it shares the screen.
 const STRIP: u16 = 3;
 
+/// Screens lower than this have no room for the past of the CPUs.
+const LOWEST: u16 = 34;
+/// The rows of all CPUs together whose past is shown.
+const PAST: [&str; 3] = ["busy", "iowait", "steal"];
+
 /// A CPU: its number and load; none when it is offline or was not read yet.
 struct Cpu {
     number: u32,
@@ -39,21 +45,27 @@ fn cpus(shown: &Shown<'_>) -> Vec<Cpu> {
     cpus
 }
 
-fn rows(view: &View<'_>, (width, _): (u16, u16)) -> Rows {
+fn rows(view: &View<'_>, (width, height): (u16, u16)) -> Rows {
     let Some(shown) = Shown::of(view) else { return Rows { least: 3, wish: 3, share: 0 } };
+    let wide = shown.is_wide(Section::Cpus);
+    let lines = lines(&shown, width.saturating_sub(2));
+    let past = if height >= LOWEST && shown.sight.section.is_none() { history::lines(PAST.len() as u16) } else { 0 };
+    Rows { least: if wide { 8 } else { 4 }, wish: 3 + lines + past, share: u16::from(wide) }
+}
+
+/// Lines of the CPUs themselves on so many columns.
+fn lines(shown: &Shown<'_>, columns: u16) -> u16 {
     let count = shown.host.of_source("cpu").filter(|(name, _)| !name.is_empty()).count();
-    let (inner, wide) = (width.saturating_sub(4).max(CELL), shown.is_wide(Section::Cpus));
-    let lines = if count <= BARS {
-        count.div_ceil(usize::from(inner / CELL)) as u16
-    } else {
-        let all = count.div_ceil(usize::from(inner - GUTTER).max(1)) as u16;
-        match shown.sight.section {
-            Some(Section::Cpus) => all,
-            Some(_) => 1,
-            None => all.min(STRIP),
-        }
-    };
-    Rows { least: if wide { 8 } else { 4 }, wish: 3 + lines, share: u16::from(wide) }
+    let inner = columns.saturating_sub(2).max(CELL);
+    if count <= BARS {
+        return count.div_ceil(usize::from(inner / CELL)) as u16;
+    }
+    let all = count.div_ceil(usize::from(inner - GUTTER).max(1)) as u16;
+    match shown.sight.section {
+        Some(Section::Cpus) => all,
+        Some(_) => 1,
+        None => all.min(STRIP),
+    }
 }
 
 fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
@@ -71,12 +83,17 @@ fn draw(view: &View<'_>, area: Rect, brush: &mut Brush<'_>) {
     let inner = brush.frame(area, shown.frame(Section::Cpus), (&title, &right));
     let role = |role| if stale.is_some() { Role::Dim } else { role };
     brush.text((inner.x + 1, inner.y), &whole(&shown), role(Role::Text), inner.width.saturating_sub(2));
-    let below = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };
+    let below = inner.height.saturating_sub(1);
+    let own = if shown.is_wide(Section::Cpus) { below } else { below.min(lines(&shown, inner.width).max(1)) };
+    let area = Rect { y: inner.y + 1, height: own, ..inner };
     if cpus.len() <= BARS {
-        bars(&cpus, below, role(Role::Host), brush);
+        bars(&cpus, area, role(Role::Host), brush);
     } else {
-        strip(&shown, &cpus, below, role(Role::Host), brush);
+        strip(&shown, &cpus, (area, inner.bottom()), role(Role::Host), brush);
     }
+    let called = |row: &'static str| Past { key: "cpu/".to_owned(), row, called: format!("cpu {row}") };
+    let rest = Rect { y: area.bottom(), height: below - own, ..inner };
+    history::draw(&shown, &PAST.map(called), rest, brush);
 }
 
 /// Least, median and most of the loads.
@@ -129,7 +146,7 @@ fn bars(cpus: &[Cpu], area: Rect, role: Role, brush: &mut Brush<'_>) {
     }
 }
 
-fn strip(shown: &Shown<'_>, cpus: &[Cpu], area: Rect, role: Role, brush: &mut Brush<'_>) {
+fn strip(shown: &Shown<'_>, cpus: &[Cpu], (area, foot): (Rect, u16), role: Role, brush: &mut Brush<'_>) {
     let across = usize::from(area.width.saturating_sub(GUTTER + 2)).max(1);
     let lines = usize::from(area.height);
     // With the room for itself every CPU has its cell, scrolled where they do not fit.
@@ -155,7 +172,7 @@ fn strip(shown: &Shown<'_>, cpus: &[Cpu], area: Rect, role: Role, brush: &mut Br
         _ => return,
     };
     if area.height > 0 {
-        brush.text_before(area.right() - 1, area.bottom(), &text, Role::Dim);
+        brush.text_before(area.right() - 1, foot, &text, Role::Dim);
     }
 }
 

@@ -45,6 +45,7 @@ const DISK_TABLE: Table = Table {
         column("rareq-kB", 10, |s, (key, _)| s.host.latest(key, "rareq-sz").map(|b| format::number(b / 1e3))),
         column("wareq-kB", 10, |s, (key, _)| s.host.latest(key, "wareq-sz").map(|b| format::number(b / 1e3))),
     ],
+    past: &["read", "write", "await", "util"],
 };
 
 const NIC_TABLE: Table = Table {
@@ -61,6 +62,7 @@ const NIC_TABLE: Table = Table {
         LINK[3],
         LINK[4],
     ],
+    past: &["rx", "tx", "drops"],
 };
 
 /// The same with rates in the unit of the link's speed.

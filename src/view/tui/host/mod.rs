@@ -12,6 +12,7 @@
 
 mod cpus;
 mod devices;
+mod history;
 mod memory;
 mod table;
 

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use super::history::{self, Past};
 use super::{Section, Shown};
 use crate::view::format;
 use crate::view::theme::Role;
@@ -28,6 +29,8 @@ pub(super) struct Table {
     pub(super) names: u16,
     /// From left to right; the last ones are left out where they have no room.
     pub(super) columns: &'static [Column],
+    /// The rows of a device whose last minutes are shown where the lines leave room.
+    pub(super) past: &'static [&'static str],
 }
 
 impl Table {
@@ -87,10 +90,26 @@ impl Table {
             let mark = if leaves.binary_search(name).is_ok() { "+" } else { " " };
             self.device(shown, (inner, y), (&format!("{mark}{name}"), &key, name), brush);
         }
+        self.past(shown, &devices, inner, brush);
         let hidden = devices.len().saturating_sub(skipped + lines);
         if hidden > 0 && inner.height > 0 {
             brush.text_before(inner.right(), inner.bottom(), &format!(" {hidden} more below "), Role::Dim);
         }
+    }
+
+    /// The last minutes of the busiest devices, or of all of them together while none is busy.
+    fn past(&self, shown: &Shown<'_>, devices: &[&str], inner: Rect, brush: &mut Brush<'_>) {
+        let all = ["*"];
+        let devices = if devices.is_empty() { &all } else { devices };
+        let taken = (2 + devices.len()).min(usize::from(inner.height)) as u16;
+        let called = |name: &str, row: &str| format!("{} {row}", if name == "*" { "total" } else { name });
+        let of = |name: &&str| {
+            let (key, name) = (format!("{}/{name}", self.source), (*name).to_owned());
+            self.past.iter().map(move |row| Past { key: key.clone(), row, called: called(&name, row) })
+        };
+        let past: Vec<Past> = devices.iter().flat_map(of).collect();
+        let area = Rect { y: inner.y + taken, height: inner.height - taken, ..inner };
+        history::draw(shown, &past, area, brush);
     }
 
     /// The line of a device: what it is called here, its key, its name.
