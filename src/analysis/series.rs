@@ -163,6 +163,18 @@ impl Series {
         points
     }
 
+    /// The smallest and the largest reading from `from` to `to`, also of those that are kept in bins alone; none when there is none.
+    #[must_use]
+    pub fn extremes(&self, from: Moment, to: Moment) -> Option<(f64, f64)> {
+        let wanted = |at: Moment| at >= from && at <= to;
+        let kept_since = self.recent.front().map_or(Moment(u64::MAX), |p| p.at);
+        let middle = |i: usize| self.origin + Span(self.width.0 * i as u64 + self.width.0 / 2);
+        let bins =
+            self.bins.iter().enumerate().filter(|(i, b)| b.n > 0 && wanted(middle(*i)) && middle(*i) < kept_since);
+        let recent = self.recent.iter().filter(|p| wanted(p.at)).map(|p| (p.value, p.value));
+        bins.map(|(_, b)| (b.min, b.max)).chain(recent).reduce(|(low, high), (min, max)| (low.min(min), high.max(max)))
+    }
+
     /// The median of the readings from `from` to `to`; none when there is none.
     #[must_use]
     pub fn median_between(&self, from: Moment, to: Moment) -> Option<f64> {
@@ -209,6 +221,8 @@ mod tests {
         let series = filled(1_000);
         let recent = series.between(Moment(1_000_000 + 990 * 100_000), Moment(u64::MAX));
         assert_eq!(recent.iter().map(|p| p.value).collect::<Vec<_>>(), (990..1000).map(f64::from).collect::<Vec<_>>());
+        assert_eq!(series.extremes(Moment(0), Moment(u64::MAX)), Some((0.0, 999.0)), "though old readings are means");
+        assert_eq!(series.extremes(Moment(0), Moment(500_000)), None);
         let all = series.between(Moment(0), Moment(u64::MAX));
         assert!(all.windows(2).all(|w| w[0].at < w[1].at));
         assert!(all.len() > 64 && all.len() <= 128);

@@ -1,5 +1,7 @@
 //! From a preset and what was typed behind it to the plan that is meant.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::typed::RunOptions;
@@ -23,9 +25,13 @@ pub fn plan(book: &Book, options: &RunOptions) -> Result<Plan, String> {
     for text in &options.set {
         set(&mut plan, text).map_err(|why| format!("--set {text}: {why}"))?;
     }
+    let mut given = BTreeMap::new();
     for text in &options.roof {
         let (name, value) = text.split_once('=').ok_or_else(|| format!("--roof {text}: expected NAME=VALUE"))?;
         let value: Quantity = value.parse().map_err(|why| format!("--roof {text}: {why}"))?;
+        if let Some(before) = given.insert(name, value) {
+            return Err(format!("--roof {text}: `{name}` was given as {before} already; give it once"));
+        }
         plan.roofs.insert(name.to_owned(), value);
     }
     targets::place(&mut plan, options)?;

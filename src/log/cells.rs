@@ -6,26 +6,70 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
+/// What separates cells, the surest first: a text may have commas.
+const SEPARATORS: [char; 3] = ['\t', ';', ','];
+
+/// Follows the quotes of a row. A quote opens at the beginning of a cell alone; elsewhere it is a character like any other, as in a disk
+/// of 2.5". Within a quoted cell two of them stand for one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quotes<'a> {
+    separators: &'a [u8],
+    open: bool,
+    /// Nothing but blanks since the cell began.
+    fresh: bool,
+    /// The last byte closed the cell, unless another quote follows.
+    closed: bool,
+}
+
+impl<'a> Quotes<'a> {
+    pub(super) fn new(separators: &'a [u8]) -> Self {
+        Self { separators, open: false, fresh: true, closed: false }
+    }
+
+    /// Of a table whose separator is not known.
+    pub(super) fn of_any() -> Quotes<'static> {
+        Quotes::new(b"\t;,")
+    }
+
+    /// Goes on by many bytes; gives whether a quoted cell goes on behind them.
+    pub(super) fn opens(&mut self, bytes: &[u8]) -> bool {
+        if self.open || bytes.contains(&b'"') {
+            bytes.iter().for_each(|byte| _ = self.step(*byte));
+        }
+        self.open
+    }
+
+    /// Goes on by a byte; gives whether it is the separator of two cells.
+    pub(super) fn step(&mut self, byte: u8) -> bool {
+        let closed = std::mem::take(&mut self.closed);
+        if byte == b'"' && (self.open || self.fresh || closed) {
+            (self.closed, self.open, self.fresh) = (self.open, !self.open, false);
+            return false;
+        }
+        let separates = !self.open && self.separators.contains(&byte);
+        self.fresh = separates || self.fresh && byte.is_ascii_whitespace();
+        separates
+    }
+}
+
 /// The separator of a table by its first row: a tab where there is one, else a semicolon, else a comma.
 #[must_use]
 pub fn separator(row: &str) -> char {
-    let mut quoted = false;
-    let mut is_outside = |c: char| {
-        quoted ^= c == '"';
-        !quoted
+    let has = |c: &char| {
+        let separators = [*c as u8];
+        let mut quotes = Quotes::new(&separators);
+        row.bytes().any(|byte| quotes.step(byte))
     };
-    let outside: String = row.chars().filter(|c| is_outside(*c)).collect();
-    ['\t', ';'].into_iter().find(|c| outside.contains(*c)).unwrap_or(',')
+    SEPARATORS.into_iter().find(has).unwrap_or(',')
 }
 
 /// Where the cells of a row lie in it, blanks and quotes around them left out.
 pub fn split(row: &str, separator: char, into: &mut Vec<Range<usize>>) {
     into.clear();
-    let (bytes, separator) = (row.as_bytes(), separator as u8);
-    let (mut from, mut quoted) = (0, false);
-    for (at, byte) in bytes.iter().enumerate() {
-        quoted ^= *byte == b'"';
-        if *byte == separator && !quoted {
+    let separators = [separator as u8];
+    let (mut from, mut quotes) = (0, Quotes::new(&separators));
+    for (at, byte) in row.bytes().enumerate() {
+        if quotes.step(byte) {
             into.push(trimmed(row, from..at));
             from = at + 1;
         }

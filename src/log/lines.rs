@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use super::Fault;
+use super::cells::Quotes;
 
 /// The longest row that is read, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -61,13 +62,14 @@ impl<R: BufRead> Lines<R> {
                 continue;
             }
             // A quote that is open at the end of the line goes on in the next.
-            let mut open = is_open(&self.bytes);
+            let mut quotes = Quotes::of_any();
+            let mut open = quotes.opens(&self.bytes);
             while open {
                 let before = self.bytes.len();
                 if !self.take_line()? {
                     return Err(Fault::at(self.line, "a quote is opened here and never closed"));
                 }
-                open ^= is_open(&self.bytes[before..]);
+                open = quotes.opens(&self.bytes[before..]);
             }
             return Ok(true);
         }
@@ -102,11 +104,6 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Whether a quote stands open behind these bytes.
-fn is_open(bytes: &[u8]) -> bool {
-    bytes.contains(&b'"') && bytes.iter().fold(false, |open, byte| open ^ (*byte == b'"'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +117,23 @@ mod tests {
         }
         let row = |line, text: &str, whole| (line, text.to_owned(), whole);
         assert_eq!(rows, [row(3, "a,b", true), row(5, "1,\"x\ny\"", true), row(8, "2,3", false)]);
+    }
+
+    #[test]
+    fn a_quote_within_a_cell_opens_nothing() {
+        let mut lines = Lines::new(&b"4.1,8 x 2.5\" SSD\n4.2,2 x 3.5\" HDD\n5,\"a \"\"b\"\", c\nd\",e\n"[..]);
+        let mut rows = Vec::new();
+        while lines.advance().unwrap() {
+            rows.push(lines.text().unwrap().to_owned());
+        }
+        assert_eq!(rows, ["4.1,8 x 2.5\" SSD", "4.2,2 x 3.5\" HDD", "5,\"a \"\"b\"\", c\nd\",e"]);
+        let mut cells = Vec::new();
+        let mut texts = |row: &str| {
+            crate::log::cells::split(row, ',', &mut cells);
+            cells.iter().map(|cell| row[cell.clone()].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&rows[0]), ["4.1", "8 x 2.5\" SSD"]);
+        assert_eq!(texts(&rows[2]), ["5", "a \"\"b\"\", c\nd", "e"]);
     }
 
     #[test]

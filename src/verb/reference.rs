@@ -1,6 +1,6 @@
 //! Machines that are known from a file: a session, or a baseline of several.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -79,6 +79,7 @@ fn names(plan: &Plan) -> BTreeSet<String> {
 /// One line that names the reference, and what is wrong with it.
 pub(super) fn settle(plan: &mut Plan, typed: &[String], wanted: For) -> Result<(), String> {
     let known = names(plan);
+    let mut given = BTreeMap::new();
     for text in typed {
         let (name, file) = text
             .split_once('=')
@@ -88,6 +89,9 @@ pub(super) fn settle(plan: &mut Plan, typed: &[String], wanted: For) -> Result<(
             let names = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             let they = if known.is_empty() { String::new() } else { format!("; there are {names}") };
             return Err(format!("--reference {text}: no check of this plan names `{name}`{they}"));
+        }
+        if let Some(before) = given.insert(name, file) {
+            return Err(format!("--reference {text}: `{name}` was given as {before} already; give it once"));
         }
         let profile = one(Path::new(file)).map_err(|why| format!("--reference {text}: {why}"))?;
         plan.references.insert(name.to_owned(), Reference::Known(Box::new(profile)));
@@ -108,7 +112,12 @@ pub(super) fn settle(plan: &mut Plan, typed: &[String], wanted: For) -> Result<(
 pub(super) fn one(path: &Path) -> Result<Profile, String> {
     let mut known = read(path)?;
     match (known.pop(), known.len()) {
-        (Some(known), 0) => Ok(known.profile),
+        (Some(known), 0) => {
+            if let Some(doubt) = known.doubt {
+                warn(&format!("{}: is held against although {doubt}", path.display()));
+            }
+            Ok(known.profile)
+        }
         (_, others) => Err(format!("{} has {} nodes, where one is held against", path.display(), others + 1)),
     }
 }

@@ -212,6 +212,13 @@ impl Ordered {
         if *self == Self::default() {
             return Some((String::new(), "nothing is ordered in it; leave it out, or say what was ordered"));
         }
+        let nothing_of = "nothing is ordered of it; leave it out, or say what was ordered";
+        if self.cpu == Some(Cpu::default()) {
+            return Some(("cpu".to_owned(), nothing_of));
+        }
+        if self.memory == Some(Memory::default()) {
+            return Some(("memory".to_owned(), nothing_of));
+        }
         self.numbers().into_iter().find(|(_, number)| *number == 0).map(|(path, _)| (path, nothing)).or_else(|| {
             self.texts().into_iter().find(|(_, text)| text.trim().is_empty()).map(|(path, _)| (path, empty))
         })

@@ -10,6 +10,9 @@ const COMPLETIONS: u64 = 5;
 /// A window is closed after this long, whatever has completed.
 const LONGEST: Span = Span::seconds(1);
 
+/// Meters are read ten times a second, and once more where a phase ends: what is left between two such readings is too short for a rate.
+const SHORTEST: Span = Span::milliseconds(50);
+
 /// A closed window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::analysis) struct Window {
@@ -52,7 +55,7 @@ impl Windows {
             Some(now) => now.saturating_sub(operations_before) >= COMPLETIONS,
             None => done > before,
         };
-        if at <= from || !(enough || at.since(from) >= LONGEST) {
+        if at.since(from) < SHORTEST || !(enough || at.since(from) >= LONGEST) {
             return None;
         }
         self.open = Some((at, done, operations.unwrap_or(0)));

@@ -22,8 +22,9 @@ const RECENT: usize = 600;
 /// Readings closer together than this make no rate of their own: the clock's and the scheduler's jitter would be most of it.
 const SHORTEST: Span = Span::milliseconds(20);
 
-/// Phases kept of a run: those of its latest iterations.
-const PHASES: usize = 600;
+/// Phases kept of a run: those of its latest iterations. Of a run of days all of them, as the log would lose its place with each that is
+/// forgotten.
+const PHASES: usize = 100_000;
 
 /// A worker says that it begins so much later than its agent starts the clock of its deadline, at most.
 const EARLY: Span = Span::milliseconds(500);
@@ -298,6 +299,12 @@ impl RunState {
             other => other.clone(),
         };
         Self { status, earlier: true, cpu_settled: true, ..self.clone() }
+    }
+
+    /// Whether it is under way.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        matches!(self.status, Status::Running)
     }
 
     /// Whether nothing more comes of it.

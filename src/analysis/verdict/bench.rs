@@ -2,15 +2,14 @@
 
 use super::bound::{self, Bound};
 use super::decide::{self, Compared, Holds, Rule, Side};
-use super::soundness;
 use super::terms::Terms;
 use crate::analysis::reference::Differences;
 use crate::analysis::state::{RunState, State};
-use crate::vocab::check::{Check, Limit, Missed};
+use crate::vocab::check::{Check, Decide, Limit, Missed};
 use crate::vocab::finding::{Finding, Kind, Severity};
 use crate::vocab::name::NodeName;
+use crate::vocab::official::DERIVED;
 use crate::vocab::plan::Plan;
-use crate::vocab::text::counted;
 use crate::vocab::unit::Unit;
 use crate::vocab::verdict::{Decision, EVERY, Line, Numbers};
 
@@ -37,7 +36,37 @@ impl Bench<'_> {
         let (run, figure) = self.check.of.split_once('.').unwrap_or((&self.check.of, ""));
         let runs: Vec<&RunState> =
             self.state.runs.iter().filter(|r| &r.node == self.node && (run == "*" || &*r.name.0 == run)).collect();
-        self.lines_of(&runs, figure)
+        let with: Vec<&RunState> = runs.iter().copied().filter(|run| !run.figure(figure).is_empty()).collect();
+        if run == "*" && figure != DERIVED.0 && with.len() > 1 {
+            self.worst(&with, figure)
+        } else {
+            self.lines_of(&runs, figure)
+        }
+    }
+
+    /// The lines of the run that comes off worst: together, many good figures would stand for a bad one.
+    fn worst(&self, runs: &[&RunState], figure: &str) -> Vec<Line> {
+        let each: Vec<(&RunState, Vec<Line>)> =
+            runs.iter().map(|run| (*run, self.lines_of(std::slice::from_ref(run), figure))).collect();
+        let count = each.first().map_or(0, |(_, lines)| lines.len());
+        let rank = |line: &Line| {
+            let good = line.numbers.as_ref().map_or(f64::MIN, |n| {
+                let by = if n.above_is_good { n.value - n.limit } else { n.limit - n.value };
+                by / n.limit.abs().max(f64::MIN_POSITIVE)
+            });
+            (std::cmp::Reverse(line.decision), good)
+        };
+        let worst = |place: usize| {
+            let lines = each.iter().map(|(run, lines)| (run, &lines[place]));
+            let (run, line) = lines.min_by(|(_, a), (_, b)| {
+                let ((a, of_a), (b, of_b)) = (rank(a), rank(b));
+                a.cmp(&b).then(of_a.total_cmp(&of_b))
+            })?;
+            let reasons = [format!("{} is the worst of {} runs", run.name, runs.len()), line.reason.clone()];
+            let reason = reasons.into_iter().filter(|why| !why.is_empty()).collect::<Vec<_>>().join("; ");
+            Some(Line { reason, ..line.clone() })
+        };
+        (0..count).filter_map(worst).collect()
     }
 
     /// The lines about these runs, whichever the check names.
@@ -98,9 +127,8 @@ impl Bench<'_> {
         if let Some(divisor) = bound.divisor {
             measured.divide(divisor);
         }
-        if bound.value.unit != measured.unit && bound.value.unit != Unit::Count {
-            let (limit, figure) = (bound.value.unit.symbol(), measured.unit.symbol());
-            line.reason = self.because(&format!("the limit is in {limit}, the figure in {figure}"));
+        if let Some(why) = misfit(bound.value.unit, measured.unit) {
+            line.reason = self.because(&why);
             return line;
         }
         if let Limit::Absolute(_) = limit {
@@ -144,16 +172,18 @@ impl Bench<'_> {
             reasons.push(rounded);
         }
         let doubts = self.doubts(runs, figure);
-        line.decision = match (compared.holds, doubts.is_empty()) {
-            (Holds::Yes, true) => Decision::Pass,
-            (Holds::No, _) => self.missed(),
+        // An interval takes into account how many there are; a number of fewer values than were asked for may still become another.
+        let settled = doubts.is_empty() || self.check.rule() == Decide::Interval;
+        line.decision = match compared.holds {
+            Holds::Yes if doubts.is_empty() => Decision::Pass,
+            Holds::No if settled => self.missed(),
             _ => Decision::NotProven,
         };
         // The rule of a point goes without saying where a preset has it so; by a contract's clause somebody is held to it.
         if compared.interval.is_some() || compared.holds == Holds::Open || self.check.clause.is_some() {
             reasons.push(compared.words.clone());
         }
-        if compared.holds == Holds::Yes {
+        if compared.holds != Holds::Open {
             reasons.extend(doubts);
         }
         if let Some((differs, words)) = self.undisturbed(&compared, (bound, side), (measured, terms), (runs, figure)) {
@@ -186,29 +216,6 @@ impl Bench<'_> {
         }
     }
 
-    /// Why a comparison that holds proves nothing yet: its runs are not sound, not complete, not steady where that is asked for.
-    fn doubts(&self, runs: &[&RunState], figure: &str) -> Vec<String> {
-        let mut doubts = Vec::new();
-        if let Some(run) = runs.iter().find(|run| soundness(run).decision != Decision::Pass) {
-            doubts.push(format!("holds so far, but {} did not come to a sound end", run.name));
-        }
-        if let Some(least) = self.check.iterations {
-            let few = runs.iter().filter(|run| run.figure(figure).len() < least as usize);
-            doubts.extend(few.map(|run| {
-                let has = counted(run.figure(figure).len(), "iteration");
-                format!("{} has {has} of the {least} that are asked for", run.name)
-            }));
-        }
-        if self.check.steady {
-            let unsteady = runs.iter().filter_map(|run| match run.is_steady(figure) {
-                Ok(_) => None,
-                Err(why) => Some(format!("{} is not steady: {why}", run.name)),
-            });
-            doubts.extend(unsteady);
-        }
-        doubts
-    }
-
     /// What the comparison comes to without the iterations that others disturbed, and whether that is something else.
     fn undisturbed(
         &self,
@@ -228,7 +235,7 @@ impl Bench<'_> {
         let Some(without) = decide::compare(self.rule(), side, rest, bound.mark()) else {
             return Some((all.holds == Holds::No, format!("{disturbed}; none is left without them")));
         };
-        let number = terms.print(without.measured);
+        let number = print(without.measured, bound, terms);
         Some((without.holds != all.holds, format!("{disturbed}; without them {number} of {}", rest.len())))
     }
 
@@ -315,10 +322,25 @@ impl Measured {
     }
 }
 
+/// Why a limit in one unit says nothing of a figure in another. A number alone is a limit of what has no unit.
+fn misfit(limit: Unit, figure: Unit) -> Option<String> {
+    match (limit.symbol(), figure.symbol()) {
+        (limit, figure) if limit == figure => None,
+        ("", figure) => Some(format!("the limit has no unit, and the figure is in {figure}")),
+        (limit, "") => Some(format!("the limit is in {limit}, and the figure has no unit")),
+        (limit, figure) => Some(format!("the limit is in {limit}, the figure in {figure}")),
+    }
+}
+
+/// A value as it is compared: a share of the own roof where it was divided by that.
+fn print(value: f64, bound: &Bound, terms: &Terms) -> String {
+    if bound.divisor.is_some() { format!("{value:.2} %") } else { terms.print(value) }
+}
+
 /// The interval of what was measured, and the share that it is of what the limit is a share of.
 fn detail(compared: &Compared, bound: &Bound, terms: &Terms) -> String {
     let interval = compared.interval.as_ref().map(|interval| {
-        let [low, high] = [interval.low, interval.high].map(|end| terms.print(end));
+        let [low, high] = [interval.low, interval.high].map(|end| print(end, bound, terms));
         format!("95 %: {low} to {high}")
     });
     let own = bound.divisor.map(|_| format!("{:.2} % of the own roof", compared.measured));

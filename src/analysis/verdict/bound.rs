@@ -5,7 +5,7 @@ use super::terms::Terms;
 use crate::analysis::reference::{self, Differences};
 use crate::analysis::roof::{self, Known};
 use crate::analysis::state::{RunState, State};
-use crate::vocab::check::{Basis, Check, Limit};
+use crate::vocab::check::{Basis, Check, Limit, Statistic};
 use crate::vocab::plan::Plan;
 use crate::vocab::unit::{Quantity, Unit, short};
 
@@ -134,6 +134,12 @@ impl<'a> Other<'a> {
         let of = format!("{}.{figure}", run.name);
         let values =
             profile.figures.get(&of).ok_or_else(|| format!("the reference `{name}` ({}) has no {of}", profile.from))?;
+        if profile.sessions > 1 && !matches!(check.statistic, Statistic::Mean | Statistic::Median) {
+            return Err(format!(
+                "the reference `{name}` ({}) has one median a session, of which a {} says nothing; give a session",
+                profile.from, check.statistic
+            ));
+        }
         let value = decide::number(check.statistic, side, &values.values).ok_or_else(|| {
             format!("{} values of the reference `{name}` give no {}", values.values.len(), check.statistic)
         })?;
@@ -148,7 +154,8 @@ impl<'a> Other<'a> {
         } else {
             reference::differences(&reference::profile(state.home(run).0, &run.node), &profile, Some(&*run.name.0))
         };
-        Ok(Self { differences, name, from: profile.from.clone(), value: Quantity::new(value, values.unit), half, roof })
+        let unit = if check.statistic.is_relative() { Unit::Percent } else { values.unit };
+        Ok(Self { differences, name, from: profile.from.clone(), value: Quantity::new(value, unit), half, roof })
     }
 
     fn as_it_stands(&self, share: f64) -> Bound {

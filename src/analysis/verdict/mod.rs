@@ -7,6 +7,7 @@ mod amended;
 mod bench;
 mod bound;
 mod decide;
+mod doubts;
 mod fit;
 mod hardware;
 mod ordered;
@@ -76,6 +77,19 @@ fn gap(reason: &str) -> Line {
     }
 }
 
+/// What of a record cannot be: iterations that are there twice, or that nobody asked for.
+fn contradiction(run: &RunState) -> Option<String> {
+    let numbers: Vec<u32> = run.done.iter().map(|iteration| iteration.number).collect();
+    let mut pairs = numbers.iter().zip(numbers.iter().skip(1));
+    if let Some((before, after)) = pairs.find(|(before, after)| after <= before) {
+        return Some(format!("the record contradicts itself: iteration {after} follows iteration {before}"));
+    }
+    let bounded = run.lasting.is_none() && run.until_steady.is_none() && run.repeat_disturbed == 0;
+    let most = run.iterations as usize;
+    (bounded && numbers.len() > most)
+        .then(|| format!("the record contradicts itself: {} iterations, where {most} were asked for", numbers.len()))
+}
+
 /// Whether a run came to its end, with every iteration and a right result.
 fn soundness(run: &RunState) -> Line {
     let (decision, reason) = match &run.status {
@@ -90,7 +104,10 @@ fn soundness(run: &RunState) -> Line {
             Outcome::Sound if run.done.len() < run.iterations as usize => {
                 (Decision::NotProven, "fewer iterations than asked for".to_owned())
             }
-            Outcome::Sound => (Decision::Pass, "every iteration was done and its result verified".to_owned()),
+            Outcome::Sound => contradiction(run).map_or_else(
+                || (Decision::Pass, "every iteration was done and its result verified".to_owned()),
+                |why| (Decision::NotProven, why),
+            ),
             Outcome::Corrupt(why) => (Decision::Fail, format!("corrupt: {why}")),
             Outcome::Broken(why) => (Decision::NotProven, format!("broken: {why}")),
             Outcome::Unavailable(why) => (Decision::NotProven, format!("not possible on this node: {why}")),
@@ -154,6 +171,89 @@ mod tests {
         assert_eq!((fail.decision, fail.lines[1].margin.as_str()), (Decision::Fail, "-60.0 %"));
     }
 
+    fn one(values: &[f64], check: Check) -> Scenario {
+        let rate = |value: &f64| vec![Figure::new("mb_per_s", *value, Unit::MegabytesPerSecond)];
+        let told = Scenario::measuring(vec![check]);
+        let mut told = values.iter().fold(told, |told, value| told.iteration(rate(value))).finish(Outcome::Sound);
+        told.state.runs[0].iterations = values.len() as u32;
+        told
+    }
+
+    fn lines(told: &Scenario) -> Vec<Line> {
+        judge(&told.state.opening.as_ref().unwrap().plan.clone(), &told.state).lines
+    }
+
+    #[test]
+    fn a_record_that_contradicts_itself_proves_nothing() {
+        let mut told = one(&[100.0, 101.0], check(absolute("90 MB/s")));
+        assert!(lines(&told).iter().all(|line| line.decision == Decision::Pass), "{:?}", lines(&told));
+        told.state.runs[0].iterations = 1;
+        let said = lines(&told);
+        assert!(said.iter().all(|line| line.decision == Decision::NotProven), "{said:?}");
+        assert!(said[0].reason.ends_with("2 iterations, where 1 were asked for"), "{said:?}");
+        told.state.runs[0].iterations = 2;
+        told.state.runs[0].done[1].number = 1;
+        let said = lines(&told);
+        assert!(said[0].reason.ends_with("iteration 1 follows iteration 1"), "{said:?}");
+    }
+
+    #[test]
+    fn a_mean_of_fewer_iterations_than_asked_for_fails_nothing() {
+        let check = Check { iterations: Some(3), ..check(absolute("105 MB/s")) };
+        let line = &lines(&one(&[100.0, 101.0], check.clone()))[1];
+        assert_eq!(line.decision, Decision::NotProven, "{line:?}");
+        assert!(line.reason.contains("has 2 iterations of the 3 that are asked for"), "{line:?}");
+        assert_eq!(lines(&one(&[100.0, 101.0, 99.0], check))[1].decision, Decision::Fail);
+    }
+
+    #[test]
+    fn a_number_without_a_unit_is_no_limit_of_a_rate() {
+        let line = &lines(&one(&[100.0, 101.0], check(absolute("90"))))[1];
+        assert_eq!(line.decision, Decision::NotProven);
+        assert!(line.reason.contains("the limit has no unit, and the figure is in MB/s"), "{line:?}");
+    }
+
+    #[test]
+    fn a_run_that_went_with_one_that_broke_was_alone() {
+        let mut told = one(&[100.0, 101.0], check(absolute("90 MB/s")));
+        let mut other = told.state.runs[0].clone();
+        (other.name, other.status) = ("other".into(), Status::Ended(Outcome::Broken("gone".to_owned())));
+        told.state.runs.push(other);
+        assert_eq!(lines(&told)[2].decision, Decision::Pass, "{:?}", lines(&told));
+        told.state.runs.iter_mut().for_each(|run| run.together = Some("load".to_owned()));
+        let said = lines(&told);
+        assert_eq!(said[2].decision, Decision::NotProven);
+        assert!(said[2].reason.contains("other, which goes together with r, did not come to a sound end"), "{said:?}");
+    }
+
+    #[test]
+    fn a_plan_that_asks_for_other_work_is_not_met_by_what_was_done() {
+        let told = one(&[100.0, 101.0], check(absolute("90 MB/s")));
+        let mut plan = told.state.opening.as_ref().unwrap().plan.clone();
+        plan.runs[0].iterations = 20;
+        let line = judge(&plan, &told.state).lines.remove(1);
+        assert!(line.reason.contains("r was asked for 2 iterations, the plan asks for 20"), "{line:?}");
+        assert_eq!(line.decision, Decision::NotProven);
+        plan.runs[0].iterations = 2;
+        plan.runs[0].kernel = Load::Stream(Stream::default());
+        let line = judge(&plan, &told.state).lines.remove(1);
+        assert!(line.reason.contains("the session's r is another load than the plan's"), "{line:?}");
+    }
+
+    #[test]
+    fn of_every_run_the_worst_is_judged() {
+        let check = Check { of: "*.mb_per_s".to_owned(), ..check(absolute("50 MB/s")) };
+        let mut told = one(&[100.0, 101.0], check);
+        let mut other = told.state.runs[0].clone();
+        other.name = "slow".into();
+        other.done.iter_mut().flat_map(|i| &mut i.figures).for_each(|figure| figure.value /= 5.0);
+        told.state.runs.push(other);
+        let said = lines(&told);
+        let line = said.iter().find(|line| line.of.contains("mb_per_s")).unwrap();
+        assert_eq!((line.decision, line.measured.as_str()), (Decision::Fail, "20.1 MB/s"), "{line:?}");
+        assert!(line.reason.starts_with("slow is the worst of 2 runs"), "{line:?}");
+    }
+
     #[test]
     fn a_spread_is_held_against_percent() {
         let spread = Check {
@@ -165,7 +265,8 @@ mod tests {
         let told = |values: [f64; 2]| {
             let rate = |value: f64| vec![Figure::new("mb_per_s", value, Unit::MegabytesPerSecond)];
             let told = Scenario::measuring(vec![spread.clone()]).iteration(rate(values[0])).iteration(rate(values[1]));
-            let told = told.finish(Outcome::Sound);
+            let mut told = told.finish(Outcome::Sound);
+            told.state.runs[0].iterations = 2;
             judge(&told.state.opening.as_ref().unwrap().plan.clone(), &told.state).lines.remove(1)
         };
         let (even, odd) = (told([100.0, 102.0]), told([100.0, 150.0]));

@@ -94,6 +94,18 @@ pub(super) fn number(text: &str, separator: char) -> Result<f64, String> {
         }
         Some((whole, digits)) => format!("{whole}.{digits}"),
     };
+    // A table that separates by semicolons does so for its decimal commas, and then a point stands between thousands.
+    if let Some((whole, digits)) = text.split_once('.').filter(|_| separator == ';')
+        && digits.len() == 3
+        && (1..=3).contains(&whole.len())
+        && whole != "0"
+        && [whole, digits].iter().all(|part| part.bytes().all(|b| b.is_ascii_digit()))
+    {
+        let decimal = text.trim_end_matches('0').trim_end_matches('.').replace('.', ",");
+        return Err(format!(
+            "`{text}` can be read as {decimal} and as {whole}{digits}; write {decimal} or {whole}{digits}"
+        ));
+    }
     match plain.parse::<f64>() {
         Ok(number) if !number.is_finite() => Err(format!("`{text}` is not a finite number")),
         Ok(number) if number < 0.0 => Err(format!("`{text}` is below zero")),

@@ -34,6 +34,8 @@ struct Line {
 struct Drawing<'a> {
     meter: &'a MeterState,
     points: Vec<Point>,
+    /// The least and the most of the readings behind the points, of which old ones are means.
+    extremes: Option<(f64, f64)>,
     figures: Vec<Point>,
     limits: Vec<Line>,
     ghost: Option<Ghost>,
@@ -96,7 +98,8 @@ impl<'a> Drawing<'a> {
         let steps = ghost.iter().flat_map(|ghost| &ghost.steps).map(|(.., value)| *value);
         let values = points.iter().chain(&figures).map(|p| p.value).chain(limits.iter().map(|l| l.value)).chain(steps);
         let max = plot::round_up(values.fold(0.0, f64::max) * 1.04);
-        Some(Self { meter, points, figures, limits, ghost, max })
+        let extremes = meter.rate.extremes(grid.axis.from, grid.axis.to);
+        Some(Self { meter, points, extremes, figures, limits, ghost, max })
     }
 }
 
@@ -267,9 +270,10 @@ fn said(view: &View<'_>, run: &RunState, drawing: &Drawing<'_>) -> Vec<Said> {
     said.extend(now.map(|(name, p)| (name, format::number(p.value), Role::Series)));
     let official: Vec<f64> = drawing.figures.iter().map(|p| p.value).collect();
     said.extend(stat::median(&official).map(|m| ("median", format::number(m), Role::Figure)));
-    let extreme = |pick: fn(f64, f64) -> f64| drawing.points.iter().map(|p| p.value).reduce(pick);
-    said.extend(extreme(f64::max).map(|v| ("max", format::number(v), Role::Text)));
-    said.extend(extreme(f64::min).map(|v| ("min", format::number(v), Role::Text)));
+    if let Some((min, max)) = drawing.extremes {
+        said.push(("max", format::number(max), Role::Text));
+        said.push(("min", format::number(min), Role::Text));
+    }
     if spec.unit == Unit::MegabytesPerSecond {
         said.push(("work", format::quantity(drawing.meter.total as f64, Unit::Bytes), Role::Text));
     }

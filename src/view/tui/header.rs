@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::look::Brush;
 use super::pane::{Pane, Rows, View};
-use super::screen::{Line, is_running};
+use super::screen::Line;
 use super::sight::Home;
 use super::verdict;
 use crate::analysis::state::{RunState, Status};
@@ -94,7 +94,7 @@ fn right(view: &View<'_>, width: u16) -> Vec<Part> {
     } else if screen.until.is_some() {
         parts.push(("BACK IN TIME".to_owned(), Role::Warn));
     }
-    if state.stop_asked && state.verdict.is_none() && state.runs.iter().any(is_running) {
+    if state.stop_asked && state.verdict.is_none() && state.runs.iter().any(RunState::is_running) {
         parts.push(("STOPPING".to_owned(), Role::Warn));
     }
     let passed = state.now.since(state.opened);
@@ -129,7 +129,8 @@ fn record(view: &View<'_>) -> Part {
     if lost > 0 {
         return (format!("rec LOST {lost}"), Role::Fail);
     }
-    match (view.screen.live, view.screen.ended, view.state.verdict.is_some()) {
+    // What is frozen may be older than the end.
+    match (view.screen.live, view.screen.ended, view.screen.closed || view.state.verdict.is_some()) {
         (false, ended, _) => (view.screen.replay.word(ended), Role::Ok),
         (true, _, true) => ("rec closed".to_owned(), Role::Ok),
         (true, true, false) => ("rec CUT OFF".to_owned(), Role::Fail),

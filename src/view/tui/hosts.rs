@@ -7,7 +7,6 @@ use super::host::too_old;
 use super::look::Brush;
 use super::pane::View;
 use super::plot;
-use super::screen::is_running;
 use crate::analysis::series::Series;
 use crate::analysis::state::{Host, ROWS, Row, RunState};
 use crate::view::format;
@@ -164,7 +163,7 @@ pub(super) fn heads(view: &View<'_>, (grid, y): (&Grid, u16), brush: &mut Brush<
 
 /// How old the latest reading is, where it is too old to stand for the present of a run under way.
 fn age(view: &View<'_>) -> Option<String> {
-    let run = view.run.filter(|run| is_running(run))?;
+    let run = view.run.filter(|run| run.is_running())?;
     let host = &view.state.nodes.get(&run.node)?.host;
     too_old(view.state.node_now(&run.node).since(host.at)).filter(|_| !host.devices.is_empty())
 }

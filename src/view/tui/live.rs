@@ -227,7 +227,8 @@ impl Live {
                 Err(_) => break,
             }
         }
-        if open && self.state.verdict.is_some() {
+        self.screen.closed = self.state.verdict.is_some();
+        if open && self.screen.closed {
             // What was said of a session under way no longer holds, and what was asked is answered.
             self.screen.said = None;
             if matches!(self.screen.dialog, Dialog::Leave | Dialog::StopRun) {

@@ -105,6 +105,8 @@ pub(super) struct Screen {
     pub(super) live: bool,
     /// Whether no record will come any more.
     pub(super) ended: bool,
+    /// Whether the record has its verdict.
+    pub(super) closed: bool,
     /// Lines that were damaged on the way here.
     pub(super) damaged: u64,
     /// How a session that is over is replayed.
@@ -242,7 +244,11 @@ impl Screen {
                 self.open(Dialog::None);
             }
             Dialog::None if self.sight.open => (self.sight.open, self.sight.scroll) = (false, 0),
-            Dialog::None if !self.sight.filter.is_empty() => (self.sight.at, self.sight.filter) = (None, String::new()),
+            // In the log one stays where one is: what stands around a hit is looked for.
+            Dialog::None if !self.sight.filter.is_empty() => {
+                self.sight.at = self.reach.of.filter(|_| self.home == Home::Log);
+                self.sight.filter.clear();
+            }
             Dialog::None => self.show(Home::Live),
             _ => self.open(Dialog::None),
         }
@@ -388,9 +394,4 @@ impl Screen {
 /// The finding that matters most: the worst that is open, else the latest.
 pub(super) fn foremost<'a>(findings: impl Iterator<Item = &'a Finding>) -> Option<&'a Finding> {
     findings.max_by_key(|f| (f.closed.is_none(), if f.closed.is_none() { Some(f.severity) } else { None }, f.id))
-}
-
-/// Whether a run has something to be asked about.
-pub(super) fn is_running(run: &RunState) -> bool {
-    matches!(run.status, Status::Running)
 }

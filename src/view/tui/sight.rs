@@ -91,6 +91,8 @@ pub(super) struct Reach {
     pub(super) help: usize,
     /// Lines of a page.
     pub(super) page: usize,
+    /// The place of the chosen entry in what the list is made of.
+    pub(super) of: Option<usize>,
     /// The chosen entry's run, by its place, and its time on that run's node.
     pub(super) goal: Option<(Option<usize>, Moment)>,
 }

@@ -55,6 +55,18 @@ impl Screen {
         if !matches!(self.zoom, Zoom::Last(_)) {
             self.until = None;
         }
+        if let Some(until) = self.around_cursor(state) {
+            self.until = Some(until);
+        }
+    }
+
+    /// The end of a time shown that has the instant under the cursor in its middle, where that would be out of sight.
+    fn around_cursor(&self, state: &State) -> Option<Moment> {
+        let shown = self.shown(state);
+        let run = self.run(shown)?;
+        let axis = self.window(shown, run, 1);
+        let cursor = self.cursor.filter(|at| *at < axis.from || *at > axis.to)?;
+        Some((cursor + Span(axis.length().0 / 2)).min(shown.node_now(&run.node)))
     }
 
     pub(super) fn travel(&mut self, action: Action, state: &State) {

@@ -205,7 +205,9 @@ fn drive_fit(kind: &Raid, drive: &Drive<'_>) -> Fit {
         .policy
         .as_ref()
         .map(|policy| text("write policy", field("policy"), &|found| same(&in_force(found), policy)));
-    Fit::all(model.into_iter().chain(level).chain(policy))
+    // Nobody orders an array that has lost a member, whatever else of it is as ordered.
+    let state = field("state").map(|state| text("state", Some(state), &|found| found == "optimal"));
+    Fit::all(model.into_iter().chain(level).chain(policy).chain(state))
 }
 
 /// The number of the controller that a condition is of, and the rest of its name.

@@ -143,17 +143,17 @@ impl List {
         let lines = usize::from(height.saturating_sub(AROUND));
         let chosen = self.chosen(view, &items);
         let goal = chosen.and_then(|i| items.shown[i].goal);
+        let of = chosen.and_then(|i| items.shown[i].of);
         let opens = self.detail.is_some() && count > 0;
         let (last, page) = match self.detail {
             None => (count.saturating_sub(lines), lines.saturating_sub(1)),
             Some(detail) if view.screen.sight.open => {
-                let of = chosen.and_then(|i| items.shown[i].of);
                 let all = of.map_or(0, |of| detail(view, of, &room).len());
                 (all.saturating_sub(lines), lines.saturating_sub(1))
             }
             Some(_) => (count.saturating_sub(1), lines / 2),
         };
-        Reach { last, rest: (self.rest)(view, &items).min(last), page: page.max(1), goal, opens, help: 0 }
+        Reach { last, rest: (self.rest)(view, &items).min(last), page: page.max(1), of, goal, opens, help: 0 }
     }
 
     /// Paints the list and what is to be said of the chosen entry, below or beside it. The entries are made once a frame.

@@ -300,6 +300,28 @@ fn the_network_is_counted_in_bits_on_request_and_devices_are_filtered() {
     assert!(few.contains("eth15") && !few.contains("eth3 "), "{few}");
 }
 
+#[test]
+fn the_log_stays_at_a_hit_when_its_filter_is_taken_away_and_at_an_entry_while_more_is_said() {
+    let mut live = opened(&story::ended("node07").state(), Home::Log, LOOKS[0]);
+    for c in "/iteration 1:".chars() {
+        press(&mut live, KeyCode::Char(c));
+    }
+    press(&mut live, KeyCode::Enter);
+    press(&mut live, KeyCode::Char('g'));
+    press(&mut live, KeyCode::Esc);
+    let chosen = |live: &mut Live| {
+        let shown = shown(live);
+        let row = shown.lines().find(|line| line.starts_with("│▸")).map(str::to_owned);
+        row.unwrap_or_else(|| panic!("nothing is chosen\n{shown}"))
+    };
+    let hit = chosen(&mut live);
+    assert!(hit.contains("iteration 1:"), "{hit}");
+    let run = live.state.runs.iter_mut().rev().find(|run| !run.phases.is_empty()).unwrap();
+    let at = run.phases.back().unwrap().2;
+    (0..2_000).for_each(|i| run.phases.push_back((9, crate::vocab::event::Phase::Measure, at + Span(i))));
+    assert_eq!(chosen(&mut live), hit);
+}
+
 /// What a person may do at a keyboard.
 fn any_key() -> impl Strategy<Value = KeyCode> {
     let codes: Vec<KeyCode> = keys::KEYS.iter().flat_map(|k| k.codes.iter().copied()).collect();

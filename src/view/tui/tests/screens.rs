@@ -267,3 +267,26 @@ fn how_far_the_layout_of_a_file_is_stands_in_the_header() {
     let shown = text(&drawn(&mut live(told.state(), "default", Glyphs::Braille), SMALL));
     assert!(shown.contains("PREPARE 37%"), "{shown}");
 }
+
+#[test]
+fn a_frozen_view_does_not_call_a_record_cut_off_whose_end_it_does_not_show() {
+    let mut live = live(story::collapsed("node07").state(), "default", Glyphs::Braille);
+    live.screen.frozen = Some(Box::new(live.state.clone()));
+    (live.screen.ended, live.screen.closed) = (true, true);
+    let shown = text(&drawn(&mut live, SMALL));
+    assert!(shown.lines().next().unwrap().contains("rec closed"), "{shown}");
+    live.screen.closed = false;
+    assert!(text(&drawn(&mut live, SMALL)).contains("rec CUT OFF"), "a record that ends without a verdict");
+}
+
+#[test]
+fn zooming_keeps_the_instant_under_the_cursor_in_sight() {
+    let mut live = live(story::collapsed("node07").state(), "default", Glyphs::Braille);
+    let started = live.screen.run(&live.state).and_then(|run| run.started).unwrap();
+    live.screen.cursor = Some(started + Span::seconds(1));
+    for _ in 0..3 {
+        live.screen.key(key(KeyCode::Char('+')), &live.state);
+        let axis = live.screen.window(&live.state, live.screen.run(&live.state).unwrap(), 50);
+        assert!(axis.column(started + Span::seconds(1)).is_some(), "{axis:?}");
+    }
+}
