@@ -88,7 +88,9 @@ impl Keys {
 
     /// What has a key in a place, with what counts on any screen.
     pub(super) fn of(&self, place: Place) -> impl Iterator<Item = &Bound> {
-        let counts = move |b: &&Bound| b.place == place || (b.place == Place::Any && place.is_screen());
+        // A key that the place itself has taken does nothing else there.
+        let taken = move |b: &Bound| b.presses.first().is_some_and(|press| self.own(place, *press).is_some());
+        let counts = move |b: &&Bound| b.place == place || (b.place == Place::Any && place.is_screen() && !taken(b));
         self.bound.iter().filter(counts).filter(|b| !b.presses.is_empty())
     }
 
@@ -321,6 +323,10 @@ mod tests {
         assert!(briefs.contains(&"F5 freeze".to_owned()) && briefs.contains(&"é leave".to_owned()), "{briefs:?}");
         assert!(!briefs.iter().any(|b| b.contains("stop run")), "{briefs:?}");
         assert_eq!(keys.name(Place::Screen, Action::Leave), "é");
+        // What counts on any screen is not promised where its key does something else.
+        let taken = Keys::read("k", "{ \"Screen\": { \"f\": \"StopRun\" } }").unwrap();
+        let findings = Action::Show(crate::view::tui::sight::Home::Findings);
+        assert_eq!((taken.name(Place::Screen, findings), taken.name(Place::Host, findings)), ("", "f"));
         let table = keys.table();
         assert!(table.contains("\n  F5                Freeze        freeze the view"), "{table}");
         assert!(table.contains("\n  n q               Note "), "{table}");

@@ -8,7 +8,7 @@ use super::keys::{Action, Place};
 use super::press::Press;
 use super::replay::Replay;
 use super::sight::{Home, Reach, Section, Sight};
-use crate::analysis::state::{RunState, State, Status};
+use crate::analysis::state::{RunState, State};
 use crate::session::replay::Pace;
 use crate::vocab::finding::Finding;
 use crate::vocab::moment::Moment;

@@ -79,7 +79,11 @@ impl Table {
         right.push("+ in the total".to_owned());
         let inner = brush.frame(area, shown.frame(self.section), (self.title, &right.join(", ")));
         self.line(inner, inner.y, ("", |c: &Column| Some(c.head.to_owned())), Role::Dim, brush);
-        let total = format!("{}/*", self.source);
+        // Read at another moment, the sum of one device would differ from that device.
+        let total = match &leaves[..] {
+            [only] => format!("{}/{only}", self.source),
+            _ => format!("{}/*", self.source),
+        };
         if shown.host.devices.contains_key(&total) {
             self.device(shown, (inner, inner.y + 1), (&format!("total {}", leaves.len()), &total, "*"), brush);
         }
