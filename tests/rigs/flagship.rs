@@ -105,7 +105,9 @@ fn is_told(account: &Account) -> Finding {
     let collapse = the_collapse(account);
     let late = collapse.said.since(collapse.onset);
     assert!(late <= SOON, "said {late} after the onset: {}", account.line());
-    let (burst, sustained) = (collapse.from.unwrap().value, collapse.to.unwrap().value);
+    // Where much else is cached it falls in two steps: first the writers are slowed down, then they are held to the device's rate.
+    let lowest = account.of_kind(Kind::Collapse).iter().filter_map(|step| step.to).map(|to| to.value).reduce(f64::min);
+    let (burst, sustained) = (collapse.from.unwrap().value, lowest.unwrap());
     assert!(sustained < 0.2 * burst, "{burst} to {sustained}: {}", account.line());
     let (told, found) = (collapse.work_before.unwrap().value, bytes_at_the_fall(account, burst * 1e6));
     assert!((told / found - 1.0).abs() < 0.05, "{told} bytes told, {found} in the record: {}", account.line());

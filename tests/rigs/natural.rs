@@ -26,7 +26,7 @@ pub(crate) fn collapse() -> Played {
     let _ratio = Setting::keep(&format!("{bdi}/max_ratio"))?;
     let _most = Setting::change(&format!("{bdi}/max_bytes"), &CACHE.to_string())?;
     let _strict = Setting::change(&format!("{bdi}/strict_limit"), "1")?;
-    let load = "pattern: Write, block: \"4KiB\", depth: 1, size: \"768MiB\", time: \"12 s\", direct: false";
+    let load = "pattern: Write, block: \"4KiB\", depth: 1, size: \"768MiB\", time: \"24 s\", direct: false";
     let scene = Scene::disk(&disk.mounted.path, load);
     let mut play = scene.play();
     play.phase(Phase::Ramp);
