@@ -147,32 +147,33 @@ impl Series {
         self.bins.is_empty()
     }
 
+    /// The readings from `from` to `to` that are still kept as they came.
+    fn kept(&self, from: Moment, to: Moment) -> impl Iterator<Item = Point> {
+        self.recent.iter().copied().filter(move |p| p.at >= from && p.at <= to)
+    }
+
+    /// The bins from `from` to `to` that hold older readings than are kept, with their middles.
+    fn binned(&self, from: Moment, to: Moment) -> impl Iterator<Item = (Moment, &Bin)> {
+        let kept_since = self.recent.front().map_or(Moment(u64::MAX), |p| p.at);
+        let middle = |i: usize| self.origin + Span(self.width.0 * i as u64 + self.width.0 / 2);
+        let placed = self.bins.iter().enumerate().skip(self.bin_of(from)).map(move |(i, bin)| (middle(i), bin));
+        let wanted = placed.take_while(move |(at, _)| *at <= to && *at < kept_since);
+        wanted.filter(move |(at, bin)| *at >= from && bin.n > 0)
+    }
+
     /// The readings from `from` to `to` in order: as they came where they are still kept, else the middles and means of bins.
     #[must_use]
     pub fn between(&self, from: Moment, to: Moment) -> Vec<Point> {
-        let wanted = |p: &Point| p.at >= from && p.at <= to;
-        let kept_since = self.recent.front().map_or(Moment(u64::MAX), |p| p.at);
-        let mut points: Vec<Point> = Vec::new();
-        if from < kept_since {
-            let middle = |i: usize| self.origin + Span(self.width.0 * i as u64 + self.width.0 / 2);
-            let binned =
-                self.bins.iter().enumerate().filter_map(|(i, b)| Some(Point { at: middle(i), value: b.mean()? }));
-            points.extend(binned.filter(|p| wanted(p) && p.at < kept_since));
-        }
-        points.extend(self.recent.iter().copied().filter(wanted));
-        points
+        let binned = self.binned(from, to).filter_map(|(at, bin)| Some(Point { at, value: bin.mean()? }));
+        binned.chain(self.kept(from, to)).collect()
     }
 
     /// The smallest and the largest reading from `from` to `to`, also of those that are kept in bins alone; none when there is none.
     #[must_use]
     pub fn extremes(&self, from: Moment, to: Moment) -> Option<(f64, f64)> {
-        let wanted = |at: Moment| at >= from && at <= to;
-        let kept_since = self.recent.front().map_or(Moment(u64::MAX), |p| p.at);
-        let middle = |i: usize| self.origin + Span(self.width.0 * i as u64 + self.width.0 / 2);
-        let bins =
-            self.bins.iter().enumerate().filter(|(i, b)| b.n > 0 && wanted(middle(*i)) && middle(*i) < kept_since);
-        let recent = self.recent.iter().filter(|p| wanted(p.at)).map(|p| (p.value, p.value));
-        bins.map(|(_, b)| (b.min, b.max)).chain(recent).reduce(|(low, high), (min, max)| (low.min(min), high.max(max)))
+        let binned = self.binned(from, to).map(|(_, bin)| (bin.min, bin.max));
+        let kept = self.kept(from, to).map(|p| (p.value, p.value));
+        binned.chain(kept).reduce(|(low, high), (min, max)| (low.min(min), high.max(max)))
     }
 
     /// The median of the readings from `from` to `to`; none when there is none.

@@ -137,14 +137,10 @@ impl<'a> Scene<'a> {
 /// What the other runs of the group did at an onset.
 fn beside(state: &State, run: &RunState, onset: Moment) -> Beside {
     let (from, to) = (onset - AFTER, onset + AHEAD);
-    let is_other = |other: &&RunState| {
-        let grouped = run.together.is_some() && other.together == run.together;
-        grouped && other.node == run.node && other.name != run.name
-    };
     let here = |other: &&RunState| {
         other.started.is_some_and(|started| started <= to) && other.ended.is_none_or(|ended| ended >= from)
     };
-    let others: Vec<&RunState> = state.runs.iter().filter(is_other).filter(here).collect();
+    let others: Vec<&RunState> = state.companions(run).filter(here).collect();
     let turns = |other: &&RunState| {
         let loads = other.phases.iter().map(|(_, phase, at)| (phase.loads(), *at));
         let ends = other.ended.map(|at| (false, at));

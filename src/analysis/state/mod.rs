@@ -294,6 +294,12 @@ impl State {
         self.runs.iter().filter(|r| matches!(r.status, Status::Running))
     }
 
+    /// The other runs that go on at the same time as a run on its node, by the plan.
+    pub fn companions<'a>(&'a self, run: &'a RunState) -> impl Iterator<Item = &'a RunState> {
+        let together = |other: &&RunState| run.together.is_some() && other.together == run.together;
+        self.runs.iter().filter(together).filter(|other| other.node == run.node && other.name != run.name)
+    }
+
     /// The findings made in a run, oldest first.
     pub fn findings_of<'a>(&'a self, run: &'a RunState) -> impl Iterator<Item = &'a Finding> {
         let (state, run) = self.home(run);

@@ -252,11 +252,12 @@ impl Bench<'_> {
         let of_the_node = |f: &&Finding| matches!(f.kind, Kind::Hardware | Kind::Conditions);
         let meanwhile =
             |f: &&Finding| run.started.is_some_and(|from| from <= f.onset) && run.ended.is_none_or(|to| f.onset <= to);
-        let others = self.state.runs.iter().filter(|other| {
-            let same_time = run.together.is_some() && other.together == run.together;
-            same_time && other.node == run.node && other.name != run.name
-        });
-        let theirs = others.flat_map(|other| self.state.findings_of(other)).filter(of_the_node).filter(meanwhile);
+        let theirs = self
+            .state
+            .companions(run)
+            .flat_map(|other| self.state.findings_of(other))
+            .filter(of_the_node)
+            .filter(meanwhile);
         self.state.findings_of(run).chain(theirs.collect::<Vec<_>>())
     }
 

@@ -34,11 +34,7 @@ impl Bench<'_> {
 
     /// A figure of a group is one of the node under all of it: a run that is not sound leaves another load.
     fn companion(&self, run: &RunState) -> Option<String> {
-        let beside = self.state.runs.iter().filter(|other| {
-            let together = run.together.is_some() && other.together == run.together;
-            together && other.node == run.node && other.name != run.name
-        });
-        let unsound = beside.into_iter().find(|other| soundness(other).decision != Decision::Pass)?;
+        let unsound = self.state.companions(run).find(|other| soundness(other).decision != Decision::Pass)?;
         Some(format!("{}, which goes together with {}, did not come to a sound end", unsound.name, run.name))
     }
 

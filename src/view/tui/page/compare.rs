@@ -11,15 +11,7 @@ use crate::view::tui::sight::Reach;
 pub(super) const PANES: [Pane; 1] =
     [Pane { rows: |_, _| ROWS, draw: |view, area, brush| TEXT.draw(view, area, brush) }];
 
-const TEXT: List = List {
-    title,
-    heads: |_| Vec::new(),
-    items: |view, room| items(view, room).into(),
-    detail: None,
-    beside: false,
-    empty,
-    rest: |_, _| 0,
-};
+const TEXT: List = List::text(title, |view, room| items(view, room).into(), empty);
 
 /// Ratios from none to twice the reference have a place on a bar.
 const HIGHEST: f64 = 2.0;

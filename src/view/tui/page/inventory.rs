@@ -9,15 +9,8 @@ use crate::view::{format, inventory};
 pub(super) const PANES: [Pane; 1] =
     [Pane { rows: |_, _| ROWS, draw: |view, area, brush| TEXT.draw(view, area, brush) }];
 
-const TEXT: List = List {
-    title,
-    heads: |_| Vec::new(),
-    items: |view, room| items(view, room).into(),
-    detail: None,
-    beside: false,
-    empty: |_| "nothing is known of the node yet".to_owned(),
-    rest: |_, _| 0,
-};
+const TEXT: List =
+    List::text(title, |view, room| items(view, room).into(), |_| "nothing is known of the node yet".to_owned());
 
 pub(super) fn reach(view: &View<'_>, size: (u16, u16)) -> Reach {
     TEXT.reach(view, size)

@@ -100,6 +100,15 @@ const AROUND: u16 = 4;
 const WIDE: u16 = 160;
 
 impl List {
+    /// A text, which is scrolled.
+    pub(super) const fn text(
+        title: fn(&View<'_>) -> (String, String),
+        items: fn(&View<'_>, &Room) -> Items,
+        empty: fn(&View<'_>) -> String,
+    ) -> Self {
+        Self { title, heads: |_| Vec::new(), items, detail: None, beside: false, empty, rest: |_, _| 0 }
+    }
+
     /// The entries that the filter lets through.
     fn items(&self, view: &View<'_>, room: &Room) -> Items {
         let mut items = (self.items)(view, room);
